@@ -28,7 +28,7 @@ CALLS = {
     "margins": (lambda v: rb.Capped(1).relaxed_margin([v]), [HUGE], "margins u that are numbers"),
     "p": (lambda v: rb.NormBall(v, 1), [GRID], "NormBall"),
     "level": (lambda v: rb.certify(rb.solve(GAME), level=v), [GRID], "level must be one of"),
-    "form": (lambda v: certificate().export(v), [GRID], "(?s)unknown form .* choose one of vipr"),
+    "form": (lambda v: certificate().export(v), [GRID], "(?s)unknown format .* choose one of vipr"),
     "save": (lambda v: certificate().save(v), [None, 3], "must be a path, .* got a (None|int)"),
     "check": (
         lambda v: rb.check_certificate(certificate() if v else v),

@@ -1,7 +1,7 @@
 """Certificates and exact optima of games.
 
-A certificate is a proved bracket of the optimum. Anyone can check it again without this package.
-Each name of this package is imported only when it is first used, so that the checker
+A certificate is a proved bracket of the optimum, which anyone can check without this package. The
+names of this package are imported lazily, so that the checker
 `python -m relaxboost.certificates.check` does not load the rest of relaxboost.
 """
 

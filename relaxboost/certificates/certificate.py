@@ -1,4 +1,4 @@
-"""A certificate in memory: its JSON document, its bounds, and the check of its proof."""
+"""Certificates: their JSON document, their bounds, and the check of their proof."""
 
 from __future__ import annotations
 
@@ -29,15 +29,13 @@ _READERS = {
     "relaxboost.planning.linear": "relaxboost plan evaluate",
     "relaxboost.planning.boosted": "relaxboost plan evaluate",
 }
-"""For JSON files of the package that are not certificates, a dictionary from the format of the file
-to the command that reads the file."""
+"""The commands that read other JSON files of the package, by the format of the file."""
 
 
 def _other(path: str | os.PathLike[str]) -> str:
-    """Return a hint about a JSON file of the package that is not a certificate.
+    """Return a hint about a JSON file of the package that is not a certificate, or "".
 
-    The hint names the format of the file and the command that reads it. It is "" if `_READERS` does
-    not contain the format.
+    The hint names the format of the file and the command that reads it.
     """
     with suppress(check.Rejected, OSError, ValueError, MemoryError, KeyError, TypeError):
         with shallow():
@@ -47,23 +45,23 @@ def _other(path: str | os.PathLike[str]) -> str:
 
 
 class Verdict(NamedTuple):
-    """The result of a check of a certificate, as `check_certificate` returns it."""
+    """The result of `check_certificate`."""
 
     ok: bool
     """Whether the certificate is accepted, because it proves its bounds on the value of the
     game."""
     level: str | None
-    """The level of proof of the certificate. It is "exact" (proved in fractions) or "enclosed"
-    (proved in intervals) for an accepted certificate, "numerical" for a certificate that proves
-    nothing, and None for a rejected certificate."""
+    """The level of proof: "exact" (proved in fractions) or "enclosed" (proved in intervals) for an
+    accepted certificate, "numerical" for a certificate that proves nothing, and None for a rejected
+    certificate."""
     lower: Fraction | None
-    """The lower bound on the value of the game that the certificate proves. It is None if the
-    certificate is not accepted."""
+    """The proved lower bound on the value of the game, or None if the certificate is not
+    accepted."""
     upper: Fraction | None
-    """The upper bound on the value of the game that the certificate proves. It is None if the
-    certificate is not accepted."""
+    """The proved upper bound on the value of the game, or None if the certificate is not
+    accepted."""
     reason: str
-    """The reason why the certificate is not accepted. It is "" if the certificate is accepted."""
+    """The reason why the certificate is not accepted, or "" if it is accepted."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -79,11 +77,10 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Yield the function that converts the fractions in a certificate to numbers of its level.
+    """Yield the function that converts fractions to the numbers of a level of proof.
 
-    For the level "exact", the numbers are the fractions themselves. For the level "enclosed", they
-    are balls (intervals of python-flint) with `precision` bits. At the end, the settings of
-    python-flint are restored.
+    These are the fractions themselves for "exact", and python-flint balls (intervals) with
+    `precision` bits for "enclosed". The settings of python-flint are restored at the end.
     """
     with _settings_kept() as known:
         # The message names the extra of this package, while the checker names the library.
@@ -124,8 +121,8 @@ class Certificate:
     """A proof of the bounds lower <= ρ <= upper on the value ρ of one game.
 
     The certificate contains the two points that prove the bounds: a distribution over the examples,
-    and weights of the hypotheses. The page "Format of certificates" of the documentation, which is
-    certificates/FORMAT.md in the package, describes its file format.
+    and weights of the hypotheses. The page "Format of certificates" of the documentation
+    (certificates/FORMAT.md in the package) describes its file format.
 
     Examples
     --------
@@ -144,24 +141,21 @@ class Certificate:
 
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
-        """Return a certificate with the given content of its JSON file.
-
-        The digest of the certificate is computed from the content and added to it.
-        """
+        """Return a certificate with the given JSON document, to which the digest is added."""
         # Sorted keys and fixed separators make the digest independent of the writer.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Return the certificate that a JSON file contains, without a check of its proof."""
+        """Load a certificate from a JSON file, without checking its proof."""
         try:
             with shallow():
                 document = check.load(path)
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise InputError(
-                f"{path} is not a certificate, because it is not JSON. Pass a file that "
-                "`Certificate.save` or `relaxboost solve --certificate` has written"
+                f"{path} is not a certificate, because it is not JSON. Pass a file "
+                "written by `Certificate.save` or `relaxboost solve --certificate`"
             ) from None
         except (check.Rejected, OSError, ValueError, MemoryError) as error:
             raise InputError(f"{path} is not a certificate: {_other(path) or error}") from None
@@ -177,42 +171,36 @@ class Certificate:
 
     @property
     def level(self) -> str:
-        """The level of proof of the certificate, one of three words.
+        """The level of proof: "exact", "enclosed" or "numerical".
 
-        The bounds are proved in fractions ("exact") or in intervals ("enclosed"). At the level
-        "numerical" they are computed in floats and prove nothing.
+        The bounds are proved in fractions ("exact") or in intervals ("enclosed"). "numerical"
+        bounds are computed in floats and prove nothing.
         """
         return str(self.document["level"])
 
     @property
     def lower(self) -> Fraction:
-        """The lower bound on the value of the game that the certificate claims."""
+        """The claimed lower bound on the value of the game."""
         return self._bound("lower")
 
     @property
     def upper(self) -> Fraction:
-        """The upper bound on the value of the game that the certificate claims."""
+        """The claimed upper bound on the value of the game."""
         return self._bound("upper")
 
     @property
     def gap(self) -> Fraction:
-        """The difference upper − lower between the bounds that the certificate claims."""
+        """The difference `upper` − `lower` between the claimed bounds."""
         return self.upper - self.lower
 
     @property
     def d(self) -> list[Fraction]:
-        """The distribution over the examples that proves the bound `upper` of the certificate.
-
-        It has one entry for each example.
-        """
+        """The distribution over the examples that proves the bound `upper`, shape (m,)."""
         return self._vector("d", self.document["game"]["m"])
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The weights of the hypotheses that prove the bound `lower` of the certificate.
-
-        The dictionary maps the index of each column with nonzero weight to the weight.
-        """
+        """The nonzero weights of the hypotheses that prove the bound `lower`, by column index."""
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
@@ -227,23 +215,21 @@ class Certificate:
         return list(check.Fields(self.document, "the document").vector(name, length))
 
     def explained(self, reason: str) -> Certificate:
-        """Return a copy of the certificate that says why its level of proof is not stronger.
+        """Return a copy of the certificate with the reason why its level of proof is not stronger.
 
-        The text `reason` is the explanation. It is stored among the comments of the certificate.
+        The reason is stored as a comment.
         """
         return Certificate({**self.document, "comments": {"reason": reason}})
 
     @property
     def reason(self) -> str:
-        """The reason why the certificate has no stronger level of proof. It is "" if none is
-        known.
-        """
+        """The reason why the certificate has no stronger level of proof, or "" if none is known."""
         comments = self.document.get("comments")
         return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
 
     @property
     def digest(self) -> str:
-        """The SHA-256 digest of the content of the certificate, by which users can refer to it."""
+        """The SHA-256 digest of the content, which identifies the certificate."""
         return str(self.document["digest"])
 
     def _bracket(self) -> str:
@@ -274,23 +260,20 @@ class Certificate:
         return card(f"Certificate, {self.level}: {self._bracket()}", known_facts)
 
     def tobytes(self) -> bytes:
-        """Return the content of the JSON file of the certificate as bytes.
-
-        Equal certificates have equal bytes.
-        """
+        """Return the JSON file as bytes. Equal certificates have equal bytes."""
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a JSON file, which `check_certificate` can check.
+        """Save the certificate to a JSON file for `check_certificate`.
 
         If writing fails, an existing file does not change.
         """
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
-        """Return the certificate in the format of another tool.
+        """Convert the certificate to the format of another tool.
 
-        The result is a dictionary from the suffix of each file, such as ".tex", to its text.
+        The result maps the suffix of each file, such as ".tex", to its text.
 
         Parameters
         ----------
@@ -300,15 +283,14 @@ class Certificate:
             paper. "certo" gives a file for `certo verify`. "mps" gives the linear program of the
             game for any solver, and a file with a feasible point and multipliers in fractions.
         A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
-            The margin matrix. It is needed if the certificate contains only the SHA-256 of the
-            matrix.
+            The margin matrix, which is needed if the certificate contains only its SHA-256.
 
         Raises
         ------
         InputError
             If the level is not exact, if the certificate is not accepted, or if the relaxation or
-            the domain has no linear description. For "latex", also if the game does not fit on
-            half a page.
+            the domain has no linear description. For "latex", also if the game does not fit on half
+            a page.
 
         References
         ----------
@@ -325,9 +307,7 @@ class Certificate:
             return exported(self.document, form, _write_matrix(A, Path(folder)))
 
     def check(self, A: Any = None) -> Verdict:
-        """Check whether the certificate proves its bounds, as `check_certificate` does for a
-        file.
-        """
+        """Check whether the certificate proves its bounds; see `check_certificate`."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "certificate.json"
             # The checker gets a file, as a stranger would, and not the object in memory.
@@ -337,36 +317,35 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "the argument A, a matrix or a Game"
-"""The text that replaces "--matrix FILE" in messages of the checker if the checker was called from
-Python."""
+"""The Python argument that replaces "--matrix FILE" in messages of the checker."""
 
 BINARY_REMEDY = "; write each row as a line of numbers separated by commas, or pass the array as A"
-"""The end of the error message for a matrix in a binary file, such as a file of NumPy."""
+"""The remedy for a matrix in a binary file, such as a NumPy file."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     """Check whether the certificate in a file proves its bounds on the value of a game.
 
-    The checker `certificates/check.py` recomputes both bounds from the points in the file. It does
-    not trust a solver, and imports nothing from the package. `certify` uses the same formulas. The
-    tests compare these formulas with a second implementation that shares no code with them.
+    The checker `certificates/check.py` recomputes both bounds from the points in the file. It
+    trusts no solver, and imports nothing from the package. `certify` uses the same formulas, which
+    the tests compare with an independent implementation.
 
     Parameters
     ----------
     path : path
-        The JSON file that `Certificate.save` has written.
+        A JSON file written by `Certificate.save`.
     A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
-        The margin matrix, or the game, to which the certificate must belong. This argument is
-        needed only if the certificate contains the SHA-256 of the matrix instead of its entries.
-        With a game, the certificate must also have the relaxation and the domain of this game. The
-        page "Format of certificates" describes the files that a path may name.
+        The margin matrix or the game to which the certificate must belong. It is needed only if the
+        certificate contains the SHA-256 of the matrix instead of its entries. If A is a game, the
+        certificate must also have its relaxation and its domain. The page "Format of certificates"
+        describes the matrix files that a path may name.
 
     Returns
     -------
     Verdict
-        The verdict, a named tuple that is true as a condition if the certificate is accepted. Its
-        fields are `ok`, the `level` of proof, the proved bounds `lower` and `upper` as fractions,
-        and `reason`, which says why a certificate is not accepted.
+        The verdict, a named tuple that is true if the certificate is accepted. Its fields are `ok`,
+        the `level` of proof, the proved bounds `lower` and `upper` as fractions, and the `reason`
+        why a certificate is not accepted.
 
     Raises
     ------
@@ -417,10 +396,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
 
 
 def _other_game(path: Path, given: Any) -> str:
-    """Return the reason why an accepted certificate does not belong to the given game.
-
-    The result is "" if the certificate belongs to the game.
-    """
+    """Return the reason why an accepted certificate does not belong to the given game, or ""."""
     from relaxboost.game.game import Game
     from relaxboost.relaxations.description import description_of
 
@@ -444,9 +420,7 @@ def _other_game(path: Path, given: Any) -> str:
 
 
 def summary(part: dict[str, Any]) -> str:
-    """Return a short text for a relaxation or a domain in a certificate, such as
-    "caps(caps=1/2)".
-    """
+    """Return a short text for a relaxation or a domain, such as "caps(caps=1/2)"."""
     fields = []
     for name, value in part.items():
         if isinstance(value, dict) and "kind" in value:
@@ -457,10 +431,7 @@ def summary(part: dict[str, Any]) -> str:
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
-    """Return the path of a file that contains the matrix A.
-
-    If A is itself a path, return this path. Otherwise write the file to the folder first.
-    """
+    """Write the matrix A to a file in the folder, unless it is a path, and return the path."""
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 
@@ -492,7 +463,7 @@ def _checked_array(A: Any) -> Any:
 
 
 def matrix_text(rows: Any) -> list[str]:
-    """Return the rows of an array as lines of text that can be read back as the same floats."""
+    """Return the rows of an array as lines of text that parse to the same floats."""
     array = np.asarray(rows, dtype=np.float64)
     # repr gives the shortest text from which the same double is read.
     texts = (map(repr, row) for row in array.tolist())

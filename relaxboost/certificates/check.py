@@ -25,13 +25,13 @@ MAX_AUXILIARIES = 1 << 22  # A relaxation f has at most this many variables othe
 MAX_DIGITS = 20_000  # A number has at most this many digits. In large games, the limit is lower.
 MAX_VECTOR_DIGITS = 50_000_000  # All numbers of a vector together have at most this many digits.
 MAX_WORK = 1 << 19  # A unit of work takes about ten microseconds. 32 bytes of a file add a unit.
-MAX_DEPTH = 20  # At most this many objects are within each other.
+MAX_DEPTH = 20  # Objects are nested at most this deep.
 ZERO = Fraction(0)
 ONE = Fraction(1)
 
 
 class Rejected(Exception):
-    """The error that is raised if a certificate is rejected. The message is the reason."""
+    """Raised if a certificate is rejected. The message is the reason."""
 
 
 def need(condition, reason):
@@ -45,7 +45,7 @@ def fraction(text, name, most=MAX_DIGITS):
     short = text if isinstance(text, str) and len(text) <= 2 * most else ""
     parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", short, re.ASCII)
     fine = parts is not None and max(map(len, parts.groups(""))) <= most
-    need(fine, f"{name!r}: {str(text)[:20]!a} is no number like '-3/7' of at most {most} digits")
+    need(fine, f"{name!r}: {str(text)[:20]!a} is not a number like '-3/7' of <= {most} digits")
     return Fraction(integer(parts[1]), integer(parts[2] or "1"))
 
 
@@ -62,19 +62,19 @@ class Fields:
 
     def __init__(self, given, where, limits=None, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
-        need(depth <= MAX_DEPTH, f"more than {MAX_DEPTH} objects are within each other")
+        need(depth <= MAX_DEPTH, f"objects are nested more than {MAX_DEPTH} deep")
         self.left, self.where, self.depth = dict(given), where, depth
         self.limits = limits or SimpleNamespace(digits=MAX_DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Subtract the work for some entries, and some further units of work, from the budget."""
+        """Subtract the work for some entries, and further units of work, from the budget."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
     def take(self, name, kind=str):
-        """Return the field `name` of the object. Reject the field if it has another type."""
+        """Return the field `name`. Reject the field if it has another type."""
         need(name in self.left, f"{self.where} has no {name!r}")
-        need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
+        need(type(self.left[name]) is kind, f"{name!r} in {self.where} must be {kind.__name__}")
         value = self.left.pop(name)
         return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
@@ -100,30 +100,30 @@ class Fields:
         fields = self.take(name, dict)
         below, items = fields.number("denominator", 0), fields.take("numerators", list)
         fields.done()
-        need(len(items) == length, f"{name!r} has {len(items)} entries in place of {length}")
+        need(len(items) == length, f"{name!r} has {len(items)} entries instead of {length}")
         # With one denominator for all entries, their sums are not much longer than the entries.
-        need("/" not in "".join(map(str, items)), f"a numerator of {name!r} is no integer")
+        need("/" not in "".join(map(str, items)), f"a numerator of {name!r} is not an integer")
         digits = self.limits.digits
         values = [gap if gap and x is None else fraction(x, name, digits) / below for x in items]
         need(above is None or min(values) > above, f"an entry of {name!r} is not above {above}")
         return values
 
     def rows(self, size):
-        """Return each row of a linear program as a list of pairs (variable, coefficient)."""
+        """Return the rows of a linear program as lists of pairs (variable, coefficient)."""
         columns = self.take("columns", list)
         count = sum(len(row) for row in columns if type(row) is list)
         self.spend(len(columns), count * (self.limits.each - 1))  # Sums of long numbers are longer.
         for row in columns:
             fine = type(row) is list and all(type(j) is int and 0 <= j < size for j in row)
-            need(fine and len(set(row)) == len(row), "'columns' are not different variables")
+            need(fine and len(set(row)) == len(row), "'columns' must be distinct variables")
         entries = iter(self.vector("coefficients", count))
         return [[(j, next(entries)) for j in row] for row in columns]
 
     def groups(self, m):
-        """Return a list of examples for each group, and last the list of examples in no group."""
+        """Return the examples of each group, and last those in no group."""
         labels = self.take("groups", list) if "groups" in self.left else list(range(m))
         fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
-        need(fine, f"groups are not {m} labels")
+        need(fine, f"'groups' must have {m} labels")
         members = [[] for _ in range(max(labels) + 2)]
         for i, g in enumerate(labels):
             members[g].append(i)
@@ -151,7 +151,7 @@ def load(path):
 
     def number(text):
         short = re.fullmatch("-?[0-9]{1,9}", text) is not None
-        need(short, f"{text[:20]} is no short integer; write other numbers as strings")
+        need(short, f"{text[:20]} is not a short integer; write other numbers as strings")
         return int(text)
 
     # Readers of JSON differ in repeated keys and in how they round floats, so both are refused.
@@ -160,7 +160,7 @@ def load(path):
 
 
 def matrix(game, m, n, path):
-    """Return the rows of the margin matrix, and the SHA-256 of the data from which it is made."""
+    """Return the rows of the margin matrix, and the SHA-256 of its data."""
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
     if path is not None:  # The matrix in the file `path` replaces the rows of the certificate.
@@ -168,12 +168,12 @@ def matrix(game, m, n, path):
     what = "A" if recipe is None else "the matrix with 1 or -1 and the features in each row"
     remedy = "pass --matrix FILE, or make a file that contains it with certify(..., inline=True)"
     need(lines is not None, f"the file is incomplete, because it lacks {what}; {remedy}")
-    need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
+    need(len(lines) == m, f"A has {len(lines)} rows; remove any header and pass {m} rows")
     rows = decimals(lines)
     if recipe is not None:
         return stumps(recipe, rows, n)
     inside = min(map(min, rows)) >= -1 and max(map(max, rows)) <= 1
-    need(len(rows[0]) == n and inside, f"A has not {n} columns of numbers in [-1, 1]")
+    need(len(rows[0]) == n and inside, f"A must have {n} columns of numbers in [-1, 1]")
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for column in zip(*rows, strict=True):  # Zeros do not count, so sparse and dense A agree.
         used, values = list(compress(range(m), column)), filter(None, column)
@@ -187,23 +187,23 @@ def decimals(lines):
     for i, line in enumerate(lines):
         tokens = line.split(",") if type(line) is str else [""]
         known = {t: float(t) for t in set(tokens) if len(t) <= 40 and decimal.fullmatch(t)}
-        need(set(tokens) <= set(known), f"row {i} of A is not numbers with commas between")
+        need(set(tokens) <= set(known), f"row {i} of A is not numbers separated by commas")
         rows.append(list(map(known.__getitem__, tokens)))
     need(len(set(map(len, rows))) == 1, "rows of A differ in length")
     return rows
 
 
 def stumps(recipe, data, n):
-    """Return the rows of the margin matrix of all stumps, and the SHA-256 of labels and data."""
+    """Return the rows of the margin matrix of all stumps, and the SHA-256 of the data."""
     y, *features = zip(*data, strict=True)
     fine = set(y) <= {1, -1} and all(map(math.isfinite, chain(*features)))
-    need(fine, "the data are not 1 or -1 and features in each row")
+    need(fine, "each row of the data must have 1 or -1 and the features")
     most = recipe.left.pop("max_cuts", None)
     recipe.done()
-    need(most is None or (type(most) is int and most > 0), "'max_cuts' is neither null nor above 0")
+    need(most is None or (type(most) is int and most > 0), "'max_cuts' must be null or above 0")
     places = [(f, cut) for f, x in enumerate(features, 1) for cut in cuts(x, most)]
-    remedy = "the matrix needs y, 1 or -1, and then the features in each row, not the margins"
-    need(len(places) == n, f"the data give {len(places)} stumps in place of {n}; {remedy}")
+    remedy = "rows of the matrix must have y (1 or -1) and the features, not the margins"
+    need(len(places) == n, f"the data give {len(places)} stumps instead of {n}; {remedy}")
     head = f"relaxboost stumps v1 {(len(data), len(features))} max_cuts={most}\n"
     values = [*(x + 0.0 for row in data for x in row[1:]), *y]  # The sum turns -0 into 0.
     sha = hashlib.sha256(head.encode() + struct.pack(f"<{len(values)}d", *values))
@@ -297,7 +297,7 @@ def worth(price, low, high):
 
 
 def polyhedral(spec, m, real):
-    """Return functions that evaluate a polyhedral f(d), and prove lower bounds on its F(u)."""
+    """Return functions that evaluate a polyhedral f(d) and prove lower bounds on its F(u)."""
     # f(d) is the constant plus the least cost of (d, z) over all z within the bounds and rows.
     size = m + spec.whole("auxiliaries", 0, MAX_AUXILIARIES)
     spec.limits.digits = min(spec.limits.digits, MAX_VECTOR_DIGITS // size)
@@ -341,7 +341,7 @@ def part(given, name):
 
 
 def relaxation(spec, m, real):
-    """Return functions that evaluate a relaxation and prove bounds on its relaxed margin."""
+    """Return functions that evaluate a relaxation and bound its relaxed margin."""
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))  # Sums have long numbers.
     kind = spec.take("kind")
     if kind == "polyhedral":
@@ -352,7 +352,7 @@ def relaxation(spec, m, real):
 
         def total(d, given):
             first, second = part(given, "first"), part(given, "second")
-            need(not getattr(given, "left", None), "the auxiliaries have a field of no term")
+            need(not getattr(given, "left", None), "the auxiliaries have a field without a term")
             return one[0](d, first) + two[0](d, second)
 
         def split(u, w):
@@ -366,7 +366,7 @@ def relaxation(spec, m, real):
         spec.done()
         scaled = lambda u, w: real(c) * lower([x / c for x in u], w)  # noqa: E731
         return lambda d, given: real(c) * f(d, given), scaled
-    need(kind in real.kinds, f"{kind[:40]!a} is no relaxation that this level knows")
+    need(kind in real.kinds, f"this level does not support the relaxation {kind[:40]!a}")
     f, conjugate = real.kinds[kind](spec, m, real)
     spec.done()
     alone = lambda d, given: need(given is None, "this f has no auxiliaries") or f(d)  # noqa: E731
@@ -399,7 +399,7 @@ def over_domain(spec, w, v, real):
         need(square <= size * size, "w is outside the l2 ball")
         return (real(size * size * sum(map(mul, v, v)))).sqrt(), real(ZERO)
     largest = {"l1": max(map(abs, v)), "simplex": max(v), "full-simplex": max(ZERO, *v)}
-    need(kind in largest, f"this level knows no set {kind[:40]!a}")
+    need(kind in largest, f"this level does not support the domain {kind[:40]!a}")
     total = sum(map(abs, c))
     fits = total == size if kind == "simplex" else total <= size
     need(fits and (kind == "l1" or min(c, default=ZERO) >= 0), f"w is outside the set {kind}")
@@ -414,14 +414,14 @@ def check(document, path=None, known=None):
     doc.left.pop("comments", None)
     digest = doc.take("digest")
     content = json.dumps(doc.left, sort_keys=True, separators=(",", ":"))
-    need(doc.take("format") == "relaxboost certificate", "this is no certificate of relaxboost")
+    need(doc.take("format") == "relaxboost certificate", "this is not a relaxboost certificate")
     need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
     more = os.path.getsize(path) if path is not None else known[0] if known else 0
     longest = max((len(x[0]) for x in re.finditer("[0-9]{50,}", content)), default=0)
     doc.limits.left = MAX_WORK + (len(content) + more) // 32
     doc.limits.each = 1 + (longest / 300) ** 2
     level, real = doc.take("level"), exactly
-    need(level in ("exact", "enclosed"), "the level proves nothing: neither exact nor enclosed")
+    need(level in ("exact", "enclosed"), "this level proves nothing; use exact or enclosed")
     if level == "enclosed":
         real = enclosed(bits := doc.whole("precision", 53, 1024))
         doc.limits.each += bits / 48
@@ -430,11 +430,11 @@ def check(document, path=None, known=None):
     need(m * n <= MAX_MATRIX_ENTRIES, f"A has more than {MAX_MATRIX_ENTRIES} entries")
     doc.spend(m + n, m * n * (0.01 + longest / 40_000))
     rows, sha = matrix(game, m, n, path) if known is None else known[:2]
-    need(game.take("sha256") == sha, "the SHA-256 of A is not that in the file")
+    need(game.take("sha256") == sha, "the SHA-256 of A differs from that in the file")
     doc.limits.digits = min(MAX_DIGITS, MAX_VECTOR_DIGITS // max(m, n))
     d, columns = doc.vector("d", m), doc.take("columns", list)
     fine = all(type(j) is int and 0 <= j < n for j in columns) and len(columns) <= n
-    need(fine and len(set(columns)) == len(columns), "'columns' are not different columns of A")
+    need(fine and len(set(columns)) == len(columns), "'columns' must be distinct columns of A")
     w = dict(zip(columns, doc.vector("w", len(columns)), strict=True))
     need(min(d) >= 0 and sum(d) == 1, "d is not in the simplex")
     f, bound = relaxation(game.take("relaxation", dict), m, real)
@@ -446,7 +446,7 @@ def check(document, path=None, known=None):
     doc.done()
     need(real(low) <= bound(u, witness) - cost, "the lower bound is above what w proves")
     need(f(d, given) + g <= real(high), "the upper bound is below what d proves")
-    need(hashlib.sha256(content.encode()).hexdigest() == digest, "the content has another digest")
+    need(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest does not match")
     return level, low, high
 
 

@@ -1,9 +1,8 @@
-"""Formulas in ball arithmetic, which check.py needs for certificates of the level `enclosed`.
+"""Formulas in ball arithmetic, with which check.py checks certificates of the level `enclosed`.
 
-Each function returns two functions for one kind of relaxation, as the functions of check.py do: the
-penalty f(d) and its conjugate f*(x, witness). A ball is an interval, of the type `arb` of
-python-flint. Every operation on balls encloses the true result, and a comparison is true only if it
-holds for all numbers in the balls.
+For one kind of relaxation, each function returns the penalty f(d) and its conjugate f*(x, witness).
+A ball is an interval, of the python-flint type `arb`. Every operation on balls encloses the true
+result, and a comparison is true only if it holds for all numbers in the balls.
 """
 
 from fractions import Fraction
@@ -14,11 +13,10 @@ import flint
 
 
 def balls(precision, check):
-    """Return a function that converts rationals to balls.
+    """Return a function that converts rationals to balls of `precision` bits.
 
-    The balls have a precision of `precision` bits. The function has an attribute `kinds`, which is
-    a dictionary from the names of relaxations to their formulas. The argument `check` is the module
-    check.py, because the formulas use its functions.
+    Its attribute `kinds` maps the names of relaxations to their formulas. The argument `check` is
+    the module check.py, whose functions the formulas use.
     """
     flint.ctx.prec = precision
 
@@ -33,7 +31,7 @@ def balls(precision, check):
 
 
 def _power_sum(values, p, real):
-    """Return the p-norm (sum |v|^p)^(1/p) of rational numbers v, as a ball that contains it."""
+    """Return the p-norm of rational numbers v as a ball."""
     used = [abs(v) for v in values if v]
     if not used:
         return real(0)
@@ -43,9 +41,8 @@ def _power_sum(values, p, real):
 def p_norm(spec, m, real, check):
     """Return the relaxation f and its conjugate f* for a weighted sum of p-norms.
 
-    The norm of d is the sum over the groups of examples of a factor times the p-norm of a d, where
-    a are weights of the examples. f is a multiple of this norm, or 0 in a ball and infinite
-    outside.
+    For each group of examples, a factor times the p-norm of a d is added, where a are weights of
+    the examples. f is a multiple of this sum, or 0 in a ball and infinite outside.
     """
     p = spec.number("p", 1)
     *members, free = spec.groups(m) if "groups" in spec.left else (range(m), [])
@@ -95,9 +92,9 @@ def divergence(spec, m, real, check):
     """Return the relaxation f and its conjugate f* for a divergence D from a prior distribution.
 
     f is a multiple of D, or 0 in a set D(d) <= r and infinite outside. For the prior pi, the
-    divergence of order alpha and scale s is D(d) = sum pi phi(d/pi) over the examples. The function
-    phi(t) is s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)). For alpha = 1, it is
-    s (t log t - t + 1). The function is defined for t >= 0. For alpha = 2, it is defined for any t.
+    divergence of order alpha and scale s is D(d) = sum pi phi(d/pi), with phi(t) = s (t^alpha -
+    alpha t + alpha - 1) / (alpha (alpha - 1)), or s (t log t - t + 1) for alpha = 1. phi is defined
+    for t >= 0, and for any t if alpha = 2.
     """
     need = check.need
     alpha = spec.number("order", 0)
@@ -110,7 +107,7 @@ def divergence(spec, m, real, check):
         return real(s) * sum(real(p) * _phi(d[i] / p, alpha, real) for i, p in used)
 
     def conjugate(x, c):
-        """Return the value at x of the conjugate of the function c D."""
+        """Return the conjugate of c D at x."""
         powers = ((p, _conjugate_power(x[i] / (c * s), alpha, real, need)) for i, p in used)
         return real(c * s / alpha) * sum(real(p) * (power - 1) for p, power in powers)
 
@@ -132,10 +129,8 @@ def divergence(spec, m, real, check):
 
 
 def _prior(spec, m, need):
-    """Return the examples with a positive prior probability, and a list of the other examples.
-
-    The first result is a list of pairs: an example and its probability.
-    """
+    """Return pairs of the examples with positive prior and their probabilities, and the other
+    examples."""
     prior = spec.vector("prior", m)
     total = sum(prior)
     need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
@@ -144,10 +139,7 @@ def _prior(spec, m, need):
 
 
 def _phi(t, alpha, real):
-    """Return the value at t of the function phi that defines a divergence of order alpha.
-
-    The scale of the divergence is 1.
-    """
+    """Return phi(t) of the divergence of order alpha and scale 1."""
     if alpha == 1:
         return (real(t) * real(t).log() if t else real(0)) + real(1 - t)
     # A square needs no logarithm, so that t may be negative.
@@ -158,8 +150,7 @@ def _phi(t, alpha, real):
 def _conjugate_power(y, alpha, real, need):
     """Return (1 + (alpha - 1) y)^(alpha / (alpha - 1)), or exp(y) if alpha is 1.
 
-    For a divergence of order alpha and scale 1, the function phi has the conjugate
-    phi*(y) = (power - 1) / alpha, where `power` is the result.
+    For scale 1, the conjugate of phi is phi*(y) = (power - 1) / alpha, where `power` is the result.
     """
     if alpha == 1:
         return real(y).exp()
@@ -173,8 +164,7 @@ def _conjugate_power(y, alpha, real, need):
 def binary_entropy(spec, m, real, check):
     """Return the relaxation f and its conjugate f* for a multiple of the binary entropy.
 
-    f is (c/k) sum (x log x + (1 - x) log(1 - x) + log 2) over the examples, with x = k d. The
-    weight c > 0 and the number k > 0 are parameters of f.
+    f is (c/k) sum (x log x + (1 - x) log(1 - x) + log 2) with x = k d and parameters c, k > 0.
     """
     k = spec.number("k", 0)
     c = spec.number("weight", 0)
@@ -193,21 +183,21 @@ def binary_entropy(spec, m, real, check):
 
 
 def _inner(spec, m, real, check):
-    """Return f and f* of the relaxation that a shifted or dilated relaxation contains.
+    """Return f and f* of the relaxation that is shifted or dilated.
 
-    This inner relaxation f cannot be a sum, a multiple or polyhedral.
+    It cannot be a sum, a multiple or polyhedral.
     """
     # This relaxation takes as much work as a term of a sum.
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))
     kind = spec.take("kind")
-    check.need(kind in real.kinds, f"{kind[:40]!a} is no relaxation that this level knows")
+    check.need(kind in real.kinds, f"this level does not support the relaxation {kind[:40]!a}")
     found = real.kinds[kind](spec, m, real)
     spec.done()
     return found
 
 
 def shifted(spec, m, real, check):
-    """Return a shifted relaxation, which is f(d + v) for a fixed vector v, and its conjugate."""
+    """Return the shifted relaxation f(d + v), for a fixed vector v, and its conjugate."""
     by = spec.vector("by", m)
     f, conjugate = _inner(spec.take("of", dict), m, real, check)
 
@@ -218,7 +208,7 @@ def shifted(spec, m, real, check):
 
 
 def dilated(spec, m, real, check):
-    """Return a dilated relaxation, which is f(c d) for a fixed number c, and its conjugate."""
+    """Return the dilated relaxation f(c d), for a fixed number c, and its conjugate."""
     c = spec.number("factor")
     f, conjugate = _inner(spec.take("of", dict), m, real, check)
     check.need(c != 0, "the factor is 0")

@@ -1,4 +1,4 @@
-"""The level of proof that a certificate of a game can have, and the reason for a weak level."""
+"""The possible level of proof of a game's certificate, and the reason for a weak level."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from relaxboost.relaxations.description import description_of
 
 
 def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of proof that a certificate of a game will have.
+    """Return the given `level` of proof or, if it is None, the strongest possible level.
 
-    The result is the argument `level` or, if it is None, the strongest level that is possible.
     Raise an InputError if the game cannot have a certificate of this level.
     """
     level = _level(game, level)
@@ -33,7 +32,7 @@ def checkable(game: Game, level: str | None = None) -> str:
 
 
 def strongest_level(game: Game) -> str:
-    """Return the strongest level of proof that a certificate of the game can have."""
+    """Return the strongest level of proof that a game's certificate can have."""
     f = game.relaxation
     over = game.over
     description = description_of(f)
@@ -64,7 +63,7 @@ def _level(game: Game, level: str | None) -> str:
 
 
 def no_description(f: Relaxation) -> str:
-    """Return the reason why certificates are only numerical if a checker cannot evaluate f.
+    """Return the reason for numerical certificates if no description of f can be checked.
 
     The bounds of such a relaxation f may be proved, but a certificate cannot describe f.
     """
@@ -75,10 +74,7 @@ def no_description(f: Relaxation) -> str:
 
 
 def no_proof(f: Relaxation) -> str:
-    """Return the reason why certificates are only numerical if a general solver evaluates f.
-
-    The solver computes the bounds of such a relaxation f in floats, and does not prove them.
-    """
+    """Return the reason for numerical certificates if a general solver evaluates f in floats."""
     return (
         f"{brief(f)} is not piecewise linear and has no formulas. A general solver evaluates it in "
         "floats, so its certificates are numerical"

@@ -1,9 +1,8 @@
-"""The data that prove the value of a relaxation and of its relaxed margin in a certificate.
+"""The parts of a certificate that prove the value of a relaxation and its relaxed margin.
 
-These data are the auxiliary variables of a linear program, which prove the value f(d) of the
-relaxation, and the witness, which proves a lower bound on the relaxed margin. A relaxation may be a
-sum or a multiple of other relaxations, its terms. Then its description in the certificate contains
-the descriptions of the terms, and its data contain the data of the terms.
+Auxiliary variables of a linear program prove the value f(d), and a witness proves a lower bound on
+the relaxed margin. For sums and multiples of relaxations, both are nested like the description of
+the relaxation.
 """
 
 from __future__ import annotations
@@ -23,10 +22,8 @@ Described = dict[str, Any]
 
 
 def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> bool:
-    """Return whether a linear program has to be solved to evaluate the relaxation f at `d`.
-
-    The argument `described` is the JSON object that describes f in the certificate.
-    """
+    """Return whether evaluating f at `d` needs a linear program, given the JSON description of
+    f."""
     if described["kind"] == "scaled":
         return has_program(operands_of(f)[0], described["of"], d)
     if described["kind"] == "sum":
@@ -38,12 +35,10 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the auxiliary variables that prove the value f(d) of the relaxation f in a
-    certificate.
+    """Return the auxiliary variables that prove the value f(d), as certificates store them.
 
-    A polyhedral term of f is the minimum of a linear program over auxiliary variables. The result
-    is a nested dictionary, as certificates store it. If no term of f is polyhedral, the result is
-    {}. If a polyhedral term is infinite at d, an InputError is raised.
+    If no term of f is polyhedral, the result is {}. If a polyhedral term is infinite at d, an
+    InputError is raised.
     """
     if described["kind"] == "scaled":
         return describe_auxiliaries(operands_of(f)[0], described["of"], d, evaluation)
@@ -67,10 +62,9 @@ def describe_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return the witness that proves a lower bound on the relaxed margin F(u) in a certificate.
+    """Return an exact witness for a lower bound on the relaxed margin F(u), given one in floats.
 
-    A witness consists of a threshold γ and of further numbers. `found` is a witness in floats, and
-    the result contains exact numbers.
+    A witness consists of a threshold γ and further numbers.
     """
     if described["kind"] == "scaled":
         c = Fraction(described["factor"])
@@ -102,10 +96,8 @@ def optimal_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return the witness that proves the relaxed margin F(u) at an exact optimum in a certificate.
-
-    `best` is the exact optimum of the game, and `u` contains its margins.
-    """
+    """Return the witness for the relaxed margin F(u) at the exact optimum `best` with margins
+    `u`."""
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))
         assert form is not None

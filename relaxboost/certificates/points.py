@@ -1,7 +1,4 @@
-"""The two points that a certificate contains, and exact points near points that a solver has found.
-
-The points are a distribution d over the examples and weights w of the hypotheses.
-"""
+"""The distribution d and the weights w in a certificate, as exact points near a solver's points."""
 
 from __future__ import annotations
 
@@ -23,28 +20,29 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""The type of a function that evaluates a relaxation f at a distribution d.
+"""The type of a function that evaluates a relaxation f at d.
 
-The second argument contains auxiliary variables z that prove f(d), or None if the function has to
-compute them. The function returns z, as certificates store it, and f(d)."""
+Its second argument contains the auxiliary variables z that prove f(d), or None to compute them. It
+returns z, as certificates store it, and f(d).
+"""
 
 
 class GivenPair(NamedTuple):
-    """The distribution d and the weights w of hypotheses that `certify` writes into a certificate.
+    """The distribution d and the weights w that `certify` writes into a certificate.
 
-    If a solver has proved bounds with d and w, the certificate must reach nearly the same bounds.
+    If a solver has proved bounds with d and w, the certificate must nearly reach these bounds.
     """
 
     d: Any
     w: Any
     witness: Any = None
-    """The witness, which is the data with which a solver has proved the lower bound, or None."""
+    """The witness with which a solver has proved the lower bound, or None."""
     lower: Any = None
-    """The lower bound b that a solver has proved, or None. The bound of the certificate may be
-    lower by at most 1e-6 · (1 + |b|)."""
+    """The lower bound b proved by a solver, or None. The certificate's bound may be lower by at
+    most 1e-6 · (1 + |b|)."""
     upper: Any = None
-    """The upper bound b that a solver has proved, or None. The bound of the certificate may be
-    higher by at most 1e-6 · (1 + |b|)."""
+    """The upper bound b proved by a solver, or None. The certificate's bound may be higher by at
+    most 1e-6 · (1 + |b|)."""
     optimum: ExactOptimum | None = None
     exact: bool = True
     """Whether the relaxation must be evaluated exactly if `d` has fractions, and the relaxed margin
@@ -54,10 +52,8 @@ class GivenPair(NamedTuple):
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair (d, w) to certify, from a solution or from the arguments `d` and `w`.
-
-        An argument that is not None replaces the point of the solution.
-        """
+        """Return the pair (d, w) to certify. The arguments `d` and `w` replace those of the
+        solution."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
@@ -83,19 +79,14 @@ class GivenPair(NamedTuple):
         return cls(**own)
 
     def simple(self) -> GivenPair | None:
-        """Return a pair of points with small denominators near this pair.
-
-        Return None if there is no such pair.
-        """
+        """Return a nearby pair with small denominators, or None if there is none."""
         support, coefficients = self.w
         d, w = map(_near, (self.d, coefficients))
         return None if d is None or w is None else GivenPair(d, (support, w))
 
     def shorter(self) -> GivenPair:
-        """Return this pair with all numbers rounded to floats, for a shorter certificate.
-
-        The bounds in the certificate then have at most 100 digits.
-        """
+        """Return this pair rounded to floats, for a certificate with bounds of at most 100
+        digits."""
         assert self.optimum is not None
         support, w = self.w
         pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
@@ -103,10 +94,10 @@ class GivenPair(NamedTuple):
         return GivenPair(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
-        """Return the certificate `found` unchanged.
+        """Return a certificate unchanged if its bounds nearly reach those of this pair.
 
-        Raise an InputError if one of its bounds is weaker than the bound b of this pair by more
-        than 1e-6 · (1 + |b|).
+        Raise an InputError if a bound is weaker than this pair's bound b by more than 1e-6 · (1 +
+        |b|).
         """
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
@@ -129,10 +120,7 @@ class GivenPair(NamedTuple):
 
 
 def fractions(values: Any) -> list[Fraction] | None:
-    """Return all given numbers as fractions if at least one of them is a Fraction.
-
-    Otherwise return None.
-    """
+    """Return the numbers as fractions if at least one of them is a Fraction, and None otherwise."""
     entries = list(values)
     exact = any(isinstance(x, Fraction) for x in entries)
     return [Fraction(x) for x in entries] if exact else None
@@ -145,11 +133,10 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return an exact distribution d, auxiliary variables and f(d), for the relaxation f.
+    """Return an exact distribution d at which f is certainly finite, and the proof of f(d).
 
-    f is certainly finite at d, and the auxiliary variables prove the value f(d). The function
-    `penalty` computes the auxiliary variables and f(d). It raises `check.Rejected` or an InputError
-    if f is infinite at d.
+    The proof is the result of `penalty` at d: auxiliary variables and f(d). If f is infinite,
+    `penalty` raises `check.Rejected` or an InputError.
     """
     # Fractions are a request for exactly this point. Floats stand for any point near them.
     given = fractions(source.d)
@@ -202,18 +189,12 @@ def _moved_inside(
 
 
 def columns_and_weights(w: Any) -> tuple[Any, Any]:
-    """Return weights of hypotheses as a pair (indices of columns, weights of these columns).
-
-    `w` is either such a pair or an array with a weight for every column.
-    """
+    """Return weights as a pair (column indices, weights), given such a pair or a full array."""
     return w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return exact weights of hypotheses in the domain of a game, near the weights `w`.
-
-    The dictionary maps the index of a column to its weight.
-    """
+    """Return exact weights near `w` in the domain of a game, by column index."""
     columns, values = columns_and_weights(w)
     given = fractions(values)
     if given is not None:

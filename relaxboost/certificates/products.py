@@ -1,6 +1,6 @@
-"""Exact products of a margin matrix, whose entries are floats, and vectors of integers.
+"""Exact products of a margin matrix of floats with integer vectors.
 
-Floats and integers are split into short parts, called limbs. Sums of products of limbs have no
+Floats and integers are split into short parts, called limbs, whose products are summed without
 rounding errors.
 """
 
@@ -14,19 +14,17 @@ import numpy as np
 from relaxboost._core.arrays import Matrix
 
 LIMB_BITS = 20
-"""The number of bits of the parts, called limbs, into which floats and integers are split to
-compute exact matrix products. A product of two limbs has at most 40 bits, so that a sum of 2^13
-products is below 2^53 and has no rounding error in doubles."""
+"""The number of bits of a limb. A product of two limbs has at most 40 bits, so that a sum of 2^13
+products is below 2^53 and exact in doubles."""
 
 ENTRIES_PER_BLOCK = 4_000_000
-"""The number of entries of a margin matrix that are in memory at a time, as 32 MB of doubles."""
+"""The number of matrix entries in memory at a time: 32 MB of doubles."""
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
-    """Split integers into short parts, called limbs, and return the limbs as an array.
+    """Split integers into limbs, with values = Σ_k limbs[k] · 2^(width · k).
 
-    The array has a row for each power of 2^width, with values = Σ_k limbs[k] · 2^(width · k), and
-    each limb is below 2^width in absolute value.
+    The result has a row for each k, and each limb is below 2^width in absolute value.
     """
     # Limbs of signed integers have the sign of the integer, so that all limbs are below 2^width in
     # size.
@@ -40,10 +38,9 @@ def integer_limbs(values: Sequence[int], width: int) -> Matrix:
 
 
 def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
-    """Split a matrix A of floats into matrices of short integers, called limbs.
+    """Split a matrix A of floats into limbs: yield pairs (shift, L) with A = Σ L · 2^-shift.
 
-    Yield pairs (shift, L) with A = Σ L · 2^-shift. Each L is a matrix of integers below 2^20 in
-    absolute value.
+    Each L is a matrix of integers below 2^20 in absolute value.
     """
     rest = A
     shift = 0
@@ -61,10 +58,9 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact product of the matrix Aᵀ and a vector of integers.
+    """Return the exact product Aᵀ · values = v · 2^-shift, as a list v of integers and a `shift`.
 
-    The result is a list v of integers and an integer `shift`, with Aᵀ · values = v · 2^-shift. The
-    entries of A are floats in [−1, 1], and the values are integers of any size.
+    The entries of A are floats in [−1, 1], and the values are integers of any size.
     """
     rows_at_once = 2**13
     # The entries of an integral matrix are -1, 0 and 1, so the matrix needs no limbs.
@@ -88,10 +84,8 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
 
 
 def edges(matrix: Any, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]:
-    """Compute the exact edges Aᵀ · shares for a vector of integers, one block of columns at a time.
-
-    For each block of columns, yield a pair (v, shift). The edges of the columns are v · 2^-shift.
-    """
+    """Yield the exact edges Aᵀ · shares = v · 2^-shift of integer shares, as a pair (v, shift) per
+    block of columns."""
     n = matrix.n
     # Blocks bound the memory: implicit matrices, such as stumps, are never written down as a whole.
     width = max(1, ENTRIES_PER_BLOCK // matrix.m)
@@ -101,10 +95,9 @@ def edges(matrix: Any, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]
 
 
 def margins(matrix: Any, support: Sequence[int], weights: Sequence[int]) -> tuple[list[int], int]:
-    """Return the exact margins A w of integer weights w, as a pair (u, shift).
+    """Return the exact margins A w = u · 2^-shift of integer weights, as a pair (u, shift).
 
-    The margins are A w = u · 2^-shift. `support` has the indices of columns, and `weights` has an
-    integer weight for each of these columns.
+    `weights` has an integer weight for each column in `support`.
     """
     # Weights are few, so only the columns in use are read.
     block = matrix.columns(support)

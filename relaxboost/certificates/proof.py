@@ -1,7 +1,7 @@
-"""The function `certify`, which writes a certificate with proved bounds on the value of a game.
+"""The function `certify`, which proves bounds on the value of a game.
 
-A certificate contains a distribution over the examples, weights of the hypotheses, a witness, which
-proves a lower bound on the relaxed margin of the weights, and the bounds that follow from them.
+A certificate contains a distribution over the examples, weights of the hypotheses, a witness for
+the relaxed margin of the weights, and the bounds that follow.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from relaxboost.relaxations.description import description_of
 
 
 class _Refused(Exception):
-    """Raised if the checker would reject a certificate. The message is the reason."""
+    """Raised if the checker would reject a certificate."""
 
 
 PRECISION_BITS = 192
-"""The precision, in bits, of the balls with which the checker evaluates a certificate of the level
-"enclosed". If the weights and factors in the description of the relaxation f multiply to more than
-2^64, the certificate requests more bits, so that large factors do not widen the balls."""
+"""The precision of balls, in bits, for the level "enclosed". If the weights and factors of the
+relaxation f multiply to more than 2^64, the certificate requests more bits, so that large factors
+do not widen the balls."""
 
 MAX_INLINE_ENTRIES = 200_000
-"""The maximum number of entries of a margin matrix A that a certificate contains by default. For a
-larger matrix, the file has only the SHA-256 of A, and stays small."""
+"""The maximum number of matrix entries that a certificate contains by default. For a larger matrix
+A, it has only the SHA-256 of A, and stays small."""
 
 
 def certify(
@@ -64,18 +64,18 @@ def certify(
     w: Any = None,
     inline: bool | None = None,
 ) -> Certificate:
-    """Return a certificate, which proves bounds on the value of a game to anyone who checks it.
+    """Return a certificate that proves bounds on the value of a game.
 
-    The certificate contains two points and the two bounds that they prove. In the formulas, A is
-    the margin matrix, f is the relaxation with the conjugate f*, and g* is the penalty on the
-    weights, which is 0 if the domain is a set, with the conjugate g.
+    The certificate contains two points and the bounds that they prove. Here A is the margin matrix,
+    f is the relaxation with the conjugate f*, and g* is the penalty on the weights with the
+    conjugate g. If the domain is a set, the penalty is 0.
 
     * A distribution d over the examples proves the upper bound f(d) + g(Aᵀd).
     * The weights w of the hypotheses and a witness prove the lower bound γ − f*(x) − g*(w). The
       witness is a number γ and a vector x >= γ − A w with one entry for each example.
 
     `certify` converts d and w to fractions, so that the margins A w and the edges Aᵀd are exact,
-    and it runs the checker before it returns.
+    and runs the checker.
 
     Parameters
     ----------
@@ -88,30 +88,30 @@ def certify(
         default is the strongest level that the relaxation and the domain allow. If this level is
         numerical, `Certificate.reason` says why.
     d : array of shape (m,), optional
-        The distribution over the m examples, instead of the d of the solution. Entries that are
-        fractions are used unchanged.
+        The distribution over the m examples, instead of the d of the solution. Fractions are used
+        unchanged.
     w : array of shape (n,) or pair (support, coefficients), optional
-        The weights of the n hypotheses, instead of the w of the solution. In a pair, `support` has
-        the indices of the nonzero weights, and `coefficients` has these weights.
+        The weights of the n hypotheses, instead of the w of the solution. In a pair, `support`
+        contains the indices of the nonzero weights, and `coefficients` contains these weights.
     inline : bool, optional
-        Whether the certificate contains A. By default it contains A if A has at most 200 000
-        entries. Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a
-        recipe and the SHA-256 of the data. The data are written only if `inline` is True.
+        Whether the certificate contains A. By default, it contains matrices of at most 200 000
+        entries. Without A in the file, the checker needs A and compares its SHA-256. Stumps are
+        described by a recipe and the SHA-256 of the data, which are written only if `inline` is
+        True.
 
     Returns
     -------
     Certificate
-        The certificate, with the proved bounds `lower` and `upper` as fractions. The method `save`
-        writes the certificate to a JSON file. If a `Solution` has a bound b, the certificate proves
-        this bound up to 1e-6 · (1 + |b|), and short fractions replace d and w if these fractions
-        prove the optimum. For the result of `exact_optimum`, both bounds are the optimum.
+        The certificate, with the proved bounds `lower` and `upper` as fractions. For a `Solution`,
+        it proves each bound b up to 1e-6 · (1 + |b|), and d and w are replaced by short fractions
+        if these prove the optimum. For the result of `exact_optimum`, both bounds are the optimum.
 
     Raises
     ------
     InputError
         If the relaxation does not allow the level, if the columns are not enumerated, if no exact
-        point near d is feasible, if the points prove a far wider bracket than the solution has, or
-        if the file would exceed the limits of the checker.
+        point near d is feasible, if the points prove a far wider bracket than that of the solution,
+        or if the file would exceed the limits of the checker.
 
     See Also
     --------
@@ -132,7 +132,7 @@ def certify(
     >>> rb.certify(rb.solve(game))
     Certificate(exact: 1/2 <= rho <= 1/2, gap 0)
 
-    A certificate of points that are not optimal has a gap:
+    Suboptimal points give a certificate with a gap:
 
     >>> rb.certify(game, d=[0.5, 0.5], w=[0.25, 0.75])
     Certificate(exact: 0.2500 <= rho <= 0.5000, gap 0.25)
@@ -190,10 +190,7 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate that proves the optimum with points that have small denominators.
-
-    The points are near the given pair. The result is None if they do not prove the optimum.
-    """
+    """Return a certificate of the optimum by nearby points with small denominators, or None."""
     short = source.simple()
     if short is None:
         return None
@@ -239,7 +236,7 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
-    """Return the JSON object that describes the relaxation f for m examples in a certificate.
+    """Return the JSON description of the relaxation f for m examples.
 
     Raise an InputError if f has no description.
     """
@@ -267,9 +264,9 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate that contains the points in `source` and the bounds that they prove.
+    """Return the certificate with the points in `source` and the bounds that they prove.
 
-    Raise a _Refused if the checker would reject this certificate.
+    Raise `_Refused` if the checker would reject it.
     """
     document = {**document, "game": dict(document["game"])}
     described = document["game"]
@@ -309,10 +306,7 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
 
 
 def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fraction]:
-    """Write a distribution into the JSON document of a certificate, and return its edges.
-
-    The edges Aᵀd are fractions.
-    """
+    """Write a distribution into the JSON document, and return its edges Aᵀd as fractions."""
     # One denominator makes the products with A sums of integers.
     below = math.lcm(*(x.denominator for x in d))
     shares = [int(x * below) for x in d]
@@ -324,11 +318,7 @@ def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fr
 
 
 def _write_w(document: dict[str, Any], game: Game, w: dict[int, Fraction]) -> list[Fraction]:
-    """Write weights of hypotheses into the JSON document of a certificate, and return their
-    margins.
-
-    The margins A w are fractions.
-    """
+    """Write weights into the JSON document, and return their margins A w as fractions."""
     below = math.lcm(*(c.denominator for c in w.values()))
     weights = [int(c * below) for c in w.values()]
     document["columns"] = list(w)
@@ -402,10 +392,9 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return amounts by which `_lowered` may lower the thresholds γ of a witness.
+    """Return increasing amounts by which `_lowered` may lower the thresholds γ of a witness.
 
-    Each amount is the product of two fractions, and is returned as a pair (share, unit). The
-    amounts increase.
+    Each amount is a pair (share, unit) of fractions, whose product is the amount.
     """
     # The rounding of a sum is relative to its largest term, which may be a threshold or a margin.
     sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
@@ -423,7 +412,7 @@ def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
 
 
 def _power_above(x: Fraction) -> Fraction:
-    """Return a power of two that is greater than x and at most 4 x. If x is 0, return 1."""
+    """Return a power of two above x and at most 4 x, or 1 if x is 0."""
     exponent = x.numerator.bit_length() - x.denominator.bit_length() + 1
     return Fraction(2) ** exponent if x else check.ONE
 
@@ -446,14 +435,14 @@ def _lowered(
 
 
 def _below(x: Any) -> Fraction:
-    """Return a fraction that is at most x. If x is a fraction already, return x."""
+    """Return a fraction that is at most x, or x itself if it is a fraction."""
     if isinstance(x, Fraction):
         return x
     check.need(x.is_finite(), "the bound is not finite")
     # The lower end of the ball is a dyadic number, which a fraction holds exactly.
     mantissa, exponent = x.lower().man_exp()
     # A bound beyond 2^4096 proves nothing useful, and its fraction would be very long.
-    check.need(int(exponent) < 4096, "the bound is beyond all numbers")
+    check.need(int(exponent) < 4096, "the bound is too large")
     # The fraction has 100 binary digits after the point, and more if x is small.
     bits = 100 + max(0, -int(mantissa).bit_length() - int(exponent))
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
@@ -461,10 +450,7 @@ def _below(x: Any) -> Fraction:
 
 
 def _short(x: Fraction, digits: int) -> Fraction:
-    """Return x if it has at most about `digits` digits.
-
-    Otherwise return a shorter fraction just below x.
-    """
+    """Return x, or a fraction just below x if x has more than about `digits` digits."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
     # About 200 significant bits are kept, far more than a user sees.

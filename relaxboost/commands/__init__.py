@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Load the command line and run it. The signal SIGTERM has the same effect as Ctrl-C."""
+    """Load and run the command line. SIGTERM has the same effect as Ctrl-C."""
     _terminate_like_interrupt()
     try:
         from relaxboost.commands import cli

@@ -1,4 +1,5 @@
-"""The command `relaxboost certify`, which exports certificates for other checkers and papers."""
+"""The command `relaxboost certify`, which exports certificates for other checkers and for
+papers."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The name of the files, without suffixes. By default it is the name of FILE. "
+    help="The name of the output files, without suffixes. By default, it is the name of FILE. "
     "Existing files are overwritten.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
@@ -84,12 +85,12 @@ def _stem(file: Path, form: str, out: Path | None) -> Path:
     if out is None:
         if spoken_input(str(file)) != str(file):
             raise InputError(
-                "a certificate from standard input has no name for the files; pass a name to --out"
+                "a certificate from standard input has no name for its files; pass a name to --out"
             )
         return file.with_suffix("")
     # If the user typed the ending of the file, the ending is not added a second time.
     if not out.name:
-        raise InputError(f"--out {out} is a folder; add the name of the files in this folder")
+        raise InputError(f"--out {out} is a folder; add a file name in this folder")
     return out.with_name(out.name.removesuffix(_ending(form)) or out.name)
 
 

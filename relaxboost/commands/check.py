@@ -68,7 +68,7 @@ def check(files: tuple[Path, ...], matrix: Path | None, as_json: bool) -> None:
 
 
 def _checked(file: Path, matrix: Path | None) -> tuple[dict[str, Any], str]:
-    """Return the verdict on a certificate in two forms: data for --json, and text to print."""
+    """Return the verdict on a certificate as data for --json and as text."""
     verdict = rb.check_certificate(file, matrix)
     # `load` raises for a file that is no certificate, and the exit status is then 2 instead of 1.
     if verdict.level is None and not verdict.ok:

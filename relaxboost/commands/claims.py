@@ -1,5 +1,4 @@
-"""The command `relaxboost claims`, which lists claims of papers, checks them, and searches for
-counterexamples."""
+"""The command `relaxboost claims`, which lists, checks and attacks claims of papers."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ def claims() -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The arguments and options of `relaxboost claims` that select claims."""
+    """The arguments and options that select claims."""
 
     ids: tuple[str, ...]
     source: str | None
@@ -62,8 +61,7 @@ _FILE = click.option(
 
 
 def _wanted(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with additional arguments and options that select claims. By default all
-    claims are selected."""
+    """Add the arguments and options that select claims, by default all, to a command."""
 
     @click.argument("ids", nargs=-1, metavar="[ID]...")
     @click.option("--source", help="The claims of one source, e.g. SS09.")
@@ -194,10 +192,10 @@ def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
     """Check claims (by default all), and compare the verdicts with the recorded ones.
 
     A check starts with the recorded counterexamples, which must refute the claim, and continues
-    with random and structured instances. Corrections and the steps of proofs must hold on all
-    instances. For each claim the output shows the number of instances that meet its hypotheses,
-    and the least relative slack. For an inequality, this is (right − left)/(|left| + |right|). If
-    it is negative, the inequality fails. If it is 0, both sides are equal up to rounding.
+    with random and structured instances. Corrections and proof steps must hold on all instances.
+    For each claim the output shows the number of instances that meet its hypotheses, and the least
+    relative slack. The relative slack of an inequality is (right − left)/(|left| + |right|). If it
+    is negative, the inequality fails. If it is 0, both sides are equal up to rounding.
     """
     chosen = _checkable(wanted)
     table = text.Table(chosen)

@@ -1,4 +1,4 @@
-"""The text that `relaxboost claims` prints: tables of verdicts, and the full record of a claim."""
+"""The output of `relaxboost claims`: tables of verdicts, and the full record of a claim."""
 
 from __future__ import annotations
 
@@ -32,23 +32,19 @@ _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("false as stated")
 _VERDICT = len("false as stated")
 MAX_CLAIMS_WITH_SLACKS = 10
-"""The maximum number of claims in a table that has a line of details below each claim that holds.
-The line shows the inequality with the least slack. In a table of more claims, only the column of
-slacks is shown for claims that hold."""
+"""The largest table that shows the inequality with the least slack below each claim that holds.
+Larger tables only have the slack column."""
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 LEGEND = _folded(
     "slack: the relative slack, (right − left)/(|left| + |right|), of the inequality nearest to "
     "failing, from −1 to 1. Negative: it fails there; 0: both sides are equal up to rounding."
 )
-"""The text that explains the last column of the table of `relaxboost claims check`, which shows
-slacks."""
+"""The explanation of the slack column in the table of `relaxboost claims check`."""
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
-    """Yield the lines that `relaxboost claims list` prints.
-
-    Results come first. Lines of proofs, remarks and formulas follow.
-    """
+    """Yield the lines of `relaxboost claims list`: results first, then proof lines, remarks and
+    formulas."""
     rows = [
         (c.id, *_record(c, c.stated), f"{c.location}: {c.stated.words}")
         for c in sorted(claims, key=lambda claim: bool(claim.part_of))
@@ -65,10 +61,7 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
 
 
 def _record(claim: Claim, statement: Statement) -> tuple[str, str]:
-    """Return the recorded status of a claim, and the type of evidence for a statement of the claim.
-
-    For a claim without a record, the evidence is an empty string.
-    """
+    """Return the recorded status of a claim, and the kind of evidence for it, which may be ""."""
     return (claim.status, claim.evidence(statement)) if claim.has_record else (EXPECTED, "")
 
 
@@ -78,7 +71,7 @@ def _verdict(claim: Claim) -> str:
 
 
 def shown(claim: Claim) -> Iterator[str]:
-    """Yield the lines that `relaxboost claims show` prints for a claim."""
+    """Yield the lines of `relaxboost claims show` for a claim."""
     file = "" if claim.file is None else f" --file {claim.file}"
     key = claim.source.key
     is_part = claim.part_of not in ("", DISPLAYS)
@@ -148,10 +141,7 @@ def _statement(title: str, statement: Statement) -> Iterator[str]:
 
 
 def errata(source: Source) -> Iterator[str]:
-    """Yield the lines that `relaxboost claims show` prints for a source, such as a paper.
-
-    The lines list the misprints of the source.
-    """
+    """Yield the lines of `relaxboost claims show` for a source, which list its misprints."""
     found = source.misprints
     yield f"{source.key}: {source.reference}. {number_of(len(found), 'misprint')}."
     for one in found:
@@ -162,8 +152,7 @@ def errata(source: Source) -> Iterator[str]:
 
 
 def not_checked(statement: Unchecked) -> Iterator[str]:
-    """Yield the lines that `relaxboost claims show` prints for a statement that cannot be checked
-    numerically."""
+    """Yield the lines of `relaxboost claims show` for a statement that has no numerical check."""
     yield f"{statement.id}: {statement.location}"
     yield f"  statement:   {statement.words}"
     yield "  on record:   not checkable"
@@ -171,9 +160,9 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
 
 
 class Table:
-    """The table of `relaxboost claims check`, which has at most 80 columns of text.
+    """The table of `relaxboost claims check`, at most 80 columns wide.
 
-    Its rows are printed one by one, when the checks of their claims end.
+    Each row is printed as soon as the check of its claim ends.
     """
 
     def __init__(self, claims: Sequence[Claim]) -> None:
@@ -182,9 +171,9 @@ class Table:
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the row of a claim in the table, and the lines with details below the row.
+        """Yield the table row of a claim, and the detail lines below it.
 
-        If the table has many claims, a claim that holds has no line about its least slack.
+        In a large table, a claim that holds has no line about its least slack.
         """
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")
@@ -266,9 +255,9 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 def summary(
     outcomes: Sequence[ClaimVerdict | Failure], claims: Sequence[Claim], seconds: float
 ) -> str:
-    """Return the last line that `relaxboost claims check` prints.
+    """Return the last line of `relaxboost claims check`.
 
-    The line counts the verdicts and certified optima, and names the claims whose verdict differs
+    The line counts the verdicts and certified optima, and names the claims whose verdicts differ
     from the record.
     """
     word = "recorded" if all(claim.has_record for claim in claims) else "expected"

@@ -1,4 +1,4 @@
-"""The commands of the command line, and the exit status and the message for each error."""
+"""The commands of the command line, and the exit status and message for each error."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ VERBS = {
     "predict": "Predict labels with a model written by solve --model.",
     "solve": "Find the largest margin of a vote of stumps, with a proof.",
 }
-"""The commands by name, with their descriptions in --help. The descriptions are here because the
-module of a command is loaded only when the command runs."""
+"""The commands by name, with their descriptions in --help. They are listed here because the module
+of a command is loaded only when the command runs."""
 
 _GRID = (
     "relaxboost plan reads tables; for a grid, build the graph in Python with "
@@ -45,37 +45,35 @@ REMOVED = {
     "--report": "solve does not write HTML pages; read the printed report, or draw it with --plot",
     **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
 }
-"""A dictionary from commands and options of earlier versions to the error messages that name their
-replacements."""
+"""The error messages for removed commands and options, which name their replacements."""
 
 
 class _Verbs(click.Group):
-    """The group of all commands of relaxboost. The module of a command is loaded at its first use,
-    so that --help is fast."""
+    """The group of all commands. Modules of commands are loaded at their first use, so that --help
+    is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands of relaxboost."""
+        """Return the names of all commands."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load the module of a command, and return the command. If the name is unknown, return
-        None."""
+        """Load a command from its module, or return None if the name is unknown."""
         if name not in VERBS:
             return None
         return getattr(import_module(f"relaxboost.commands.{name}"), name)
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
-        """Parse the arguments, and print the text of --help or --version if it is requested."""
+        """Parse the arguments, and print --help or --version if requested."""
         with _status_of_unread_output():
             return super().make_context(*given, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the subcommand named in the arguments."""
+        """Run the command named in the arguments."""
         with _status_of_unread_output():
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command whose name is the first argument.
+        """Return the command named in the first argument.
 
         If there is no such command, the InputError lists all commands.
         """
@@ -86,7 +84,7 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands in the text of --help, without loading their modules."""
+        """Write the list of commands for --help without loading their modules."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -114,7 +112,7 @@ def _status_of_unread_output() -> Iterator[None]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, and print each error as one line on standard error."""
+    """Run the command line, and print errors as one line on standard error."""
     _open_outputs()
     words = sys.argv[1:] if arguments is None else arguments
     # Click would print errors in its own form and with its own statuses, so it returns them here.

@@ -1,7 +1,5 @@
-"""The command `relaxboost doctor`, which prints the installed libraries and the working solvers.
-
-It also prints how to install missing libraries.
-"""
+"""The command `relaxboost doctor`, which prints installed libraries, working solvers and missing
+extras."""
 
 from __future__ import annotations
 
@@ -29,9 +27,8 @@ FEATURES = {
     "pyarrow": ("pyarrow", "Parquet"),
     "river": ("river", "pipelines of river for online estimators"),
 }
-"""A dictionary from the names of the optional extras of the package to a module and a purpose. An
-extra is installed if its module can be imported. The purpose says in words what the extra is needed
-for. The extra dask has two entries, because it installs two libraries."""
+"""The optional extras, with a module and a purpose. An extra is installed if its module can be
+imported. The extra dask has two entries, because it installs two libraries."""
 
 
 @click.command(
@@ -77,10 +74,10 @@ def _libraries() -> dict[str, str | None]:
 
 
 def _solvers() -> dict[str, dict[str, Any]]:
-    """Solve a game whose value is 1/2 with each solver, and return the results by solver.
+    """Solve a game of value 1/2 with each solver, and return the results by solver.
 
-    A solver works if its bounds enclose 1/2 and differ by at most 1e-4. The result for each solver
-    says whether it works, the time in seconds, and a message that is empty if it works.
+    A solver works if its bounds enclose 1/2 and differ by at most 1e-4. Each result says whether
+    the solver works, its time in seconds, and the error message, if any.
     """
     game = rb.Game([[1.0, 0.0], [0.0, 1.0]], rb.HardMargin())
     tried: dict[str, dict[str, Any]] = {}

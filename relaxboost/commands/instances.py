@@ -93,7 +93,7 @@ Example:
 )
 @click.argument("directory", type=click.Path(path_type=Path))
 def check(directory: Path, as_json: bool) -> None:
-    """Check every certificate of a set of games, and the file that lists the games."""
+    """Check every certificate of a set of games, and its index."""
     # The check trusts no file: it evaluates each certificate and compares the index with them.
     with bar("checking") as progress:
         summary = rb.instances.check(directory, progress)

@@ -58,10 +58,7 @@ _LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and co
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Add the options for a stream and a learner to a command of `relaxboost online`.
-
-    The command receives these options as one `StreamOptions` object.
-    """
+    """Add the stream and learner options to a command, which receives a `StreamOptions` object."""
 
     @wraps(command)
     def collected(**given: Any) -> Any:
@@ -219,7 +216,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Store the learner in this file. Without --resume, it must not exist.",
 )
-@click.option("--resume", is_flag=True, help="Continue from the file of --save, if it exists.")
+@click.option("--resume", is_flag=True, help="Continue from the --save file, if it exists.")
 @click.option(
     "--predictions",
     type=click.Path(path_type=Path),
@@ -250,7 +247,7 @@ def run(options: StreamOptions) -> None:
                 "name to --save"
             )
     elif options.resume:
-        raise InputError("--resume continues from the file of --save; add --save with this file")
+        raise InputError("--resume continues from the --save file; add --save FILE")
     stream = options.opened()
     at, said = _resumed(options)
     found = _learned(options, stream, at, said)
@@ -359,8 +356,7 @@ def regret(options: StreamOptions) -> None:
 def _resumed(options: StreamOptions) -> tuple[int, str]:
     """Return the row of the stream at which the run starts, and a note to print.
 
-    With --resume, the note says at which row the run continues. Without --resume, the row is 0 and
-    the note is empty.
+    Without --resume, the row is 0 and the note is empty.
     """
     if not options.resume:
         return 0, ""
@@ -383,10 +379,10 @@ def _resumed(options: StreamOptions) -> tuple[int, str]:
 
 
 def _learned(options: StreamOptions, stream: Any, at: int, said: str) -> Any:
-    """Learn from the stream, and return the result of the function `progressive`.
+    """Learn from the stream, and return the result of `progressive`.
 
-    The argument `at` is the row of the stream at which the learner starts. If the note `said` is
-    not empty, it is printed when the learner has read the first rows.
+    The learner starts at row `at` of the stream. A nonempty note `said` is printed when the learner
+    has read the first rows.
     """
     from relaxboost.commands.online_predictions import PredictionsFile
     from relaxboost.online import progressive

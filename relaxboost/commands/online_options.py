@@ -1,4 +1,4 @@
-"""The options of `relaxboost online`, and the stream and the learner that they describe."""
+"""The options of `relaxboost online`, with the stream and learner that they describe."""
 
 from __future__ import annotations
 
@@ -29,20 +29,17 @@ METHODS = {
     "gradient-descent": "GradientDescent",
     "exponentiated-gradient": "ExponentiatedGradient",
 }
-"""A dictionary from the name of each learner on the command line to the name of its class."""
+"""The class names of the learners, by their names on the command line."""
 ROWS_IN_SAMPLE = 1000
-"""The number of rows at the start of a stream from which the option --base computes the range of
-each feature, and the quantiles that become thresholds of stumps."""
+"""The number of initial rows from which --base computes feature ranges and stump thresholds."""
 NARROW_SHARE_OF_RANGE = 0.1
-"""The fraction of the range of a feature that counts as narrow. If nearly all values lie in an
-interval of this length around the median, a note says that linear functions hardly distinguish
-these values."""
+"""The fraction of a feature's range that counts as narrow. If nearly all values lie within this
+distance around the median, a note says that linear functions hardly distinguish them."""
 MIN_NEAR_SHARE = 0.99
-"""The fraction of the values of a feature that counts as nearly all. If at least this fraction, but
-not all, of the values lie in a narrow part of the range of the feature, a note about the feature is
-printed. The other values may be errors in the data."""
+"""The fraction of values that counts as nearly all. If at least this fraction of the values, but
+not all, lie in a narrow range, a note says that the others may be errors."""
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
-"""The options of `relaxboost online` that only learners with a radius accept."""
+"""The options that only learners with a radius accept."""
 # Only methods with a radius accept these losses.
 NEED_RADIUS = ("inner", "exponential")
 
@@ -67,13 +64,10 @@ def _note_wild(names: Sequence[str], numbers: Any) -> None:
 
 
 class StreamOptions(SimpleNamespace):
-    """The options of a command of `relaxboost online`, with one attribute for each option."""
+    """The options of `relaxboost online`, with one attribute for each option."""
 
     def opened(self) -> Any:
-        """Return the stream of examples that the options describe.
-
-        The base functions of --base are applied to the features of the examples.
-        """
+        """Return the stream of examples, with the base functions of --base."""
         from relaxboost.online import stream
 
         if self.label is None and self.loss != "inner":
@@ -119,17 +113,15 @@ class StreamOptions(SimpleNamespace):
         return WithIntercept(made)
 
     def saved(self) -> dict[str, Any]:
-        """Return the state of the learner in the file of the option --save.
-
-        If there is no such file, return an empty dictionary.
-        """
+        """Return the state of the learner in the --save file, or an empty dictionary if there is
+        none."""
         from relaxboost.online.saving import read_state
 
         save = getattr(self, "save", None)
         return read_state(save) if save is not None and save.exists() else {}
 
     def was_saved_without_intercept(self) -> bool:
-        """Return whether the file of --save contains a learner without an intercept."""
+        """Return whether the --save file contains a learner without an intercept."""
         from relaxboost.online.streams.bases import WITH_INTERCEPT
 
         origin = self.saved().get("origin")
@@ -151,17 +143,14 @@ class StreamOptions(SimpleNamespace):
             return pair[0], pair[1]
 
     def label_of(self, sign: int) -> Any:
-        """Return the user's label for the class −1 or +1.
-
-        The option --classes sets the two labels. Without it, they are −1 and 1.
-        """
+        """Return the label of the class −1 or +1, which --classes may set."""
         pair = self._classes() or (-1, 1)
         return pair[sign > 0]
 
     def chosen(self) -> str:
         """Return the name of the learner on the command line.
 
-        Without --method, it is the learner that fits the other options and the file of --save.
+        Without --method, it is the learner that fits the other options and the --save file.
         """
         if self.method is not None:
             return str(self.method)
@@ -187,8 +176,8 @@ class StreamOptions(SimpleNamespace):
                 )
 
     def learner(self, name: str, stream: Any) -> tuple[Any, int]:
-        """Return the online learning method with the given name and the options of the command
-        line, and the number of base functions."""
+        """Return the learner with the given name and these options, and the number of base
+        functions."""
         import relaxboost as rb
         from relaxboost.online.proxies import PROXIES
         from relaxboost.online.schedules import SCHEDULES

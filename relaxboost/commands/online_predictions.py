@@ -1,4 +1,4 @@
-"""The file of `relaxboost online run --predictions`, to which a run appends its predictions."""
+"""The prediction file of `relaxboost online run`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from relaxboost._core.files import check_output, naming
 
 
 class PredictionsFile:
-    """A CSV file with a prediction for each row, made before the learner saw the label of the row.
+    """A CSV file of predictions, each made before the learner saw the label of its row.
 
-    The function `label_of` returns the label of the class −1 or +1. If a run is resumed, the
-    argument `rows` is the number of rows from which the saved learner has learned, and the file
-    must contain the predictions for these rows. If it also contains predictions for later rows,
-    because the earlier run was killed, they are replaced.
+    The function `label_of` returns the label of the class −1 or +1. For a resumed run, `rows` is
+    the number of rows that the saved learner has read. The file must contain predictions for these
+    rows; later ones, which a killed run left, are replaced.
     """
 
     def __init__(
@@ -57,15 +56,13 @@ class PredictionsFile:
                     if lines == rows:
                         return file.tell()
         raise InputError(
-            f"{self.path} {has}, but the file of --save was written after row {rows}; pass the "
-            "predictions file of the same run, or leave out --predictions"
+            f"{self.path} {has}, but the --save file was written after row {rows}; pass the "
+            "prediction file of the same run, or leave out --predictions"
         )
 
     def __call__(self, first: int, values: Any) -> None:
-        """Append the predictions for consecutive rows of the stream to the file.
-
-        The argument `first` is the number of the first of these rows.
-        """
+        """Append the predictions for consecutive rows of the stream, the first of which is row
+        `first`."""
         columns: list[Any] = [range(first, first + len(values)), values.tolist()]
         if self._task == "binary":
             # The logistic function by tanh does not overflow.
@@ -84,11 +81,7 @@ class PredictionsFile:
             self._file.flush()
 
     def close(self, rows: int) -> None:
-        """Close the file of predictions, which then has predictions for `rows` rows.
-
-        If Ctrl-C was pressed after the last predictions were written and before the learner had
-        learned from their rows, these predictions are removed.
-        """
+        """Close the prediction file, and keep only the predictions of the first `rows` rows."""
         if self._file is None:
             return
         with naming(self.path), self._file as file:

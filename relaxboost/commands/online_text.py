@@ -1,4 +1,4 @@
-"""Functions that convert results of `relaxboost online` to data for --json and to printed text."""
+"""The output of `relaxboost online`, as data for --json and as text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from relaxboost.commands.online_options import WITH_RADIUS
 from relaxboost.commands.style import DOMAINS, largest
 
 NEARLY_FULL_SHARE = 0.9
-"""If the norm of the average weights exceeds this share of the radius, a note recommends a larger
-radius, because the radius then probably limits the predictions."""
+"""The share of the radius above which the norm of the average weights causes a note. The radius
+then probably limits the predictions, and the note recommends a larger one."""
 
 
 def run_data(found: Any, stream: Any) -> dict[str, Any]:
-    """Return the result of `relaxboost online run` as data for the option --json."""
+    """Return the result of `relaxboost online run` as data for --json."""
     from relaxboost.online.hedged import HedgedLearner
 
     rows, loss, mistakes, bound, seconds = found.last
@@ -58,7 +58,7 @@ def run_data(found: Any, stream: Any) -> dict[str, Any]:
 def run_text(
     found: Any, stream: Any, content: dict[str, Any], label_of: Callable[[int], Any]
 ) -> str:
-    """Return the text that `relaxboost online run` prints."""
+    """Return the result of `relaxboost online run` as text."""
     from relaxboost.online.streams.bases import INTERCEPT
     from relaxboost.online.streams.words import AND_OTHERS, HASH_BUCKETS
 
@@ -117,10 +117,8 @@ def _regret(found: Any, content: dict[str, Any]) -> str:
 
 
 def resume_text(given: Mapping[str, Any], found: re.Match[str]) -> str:
-    """Return the error message for a saved learner with other options.
-
-    Options of the command line replace the Python arguments in the message.
-    """
+    """Return the error message for a saved learner with other options, in terms of the command
+    line."""
     text = re.sub(
         r"base functions '(\w+)([^']*)', and this run has '(\w+)([^']*)'", _base, found[0]
     )

@@ -1,4 +1,4 @@
-"""The command `relaxboost plan boost`, which learns costs that are a sum of stumps or trees."""
+"""The command `relaxboost plan boost`, which learns costs as a sum of stumps or trees."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SPOKEN = {
 
 
 class Base(InputFile):
-    """The type of an option whose value is a file of learned costs or a number."""
+    """The type of an option that is a number or a file of learned costs."""
 
     name = "file or number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value as a number if possible, and otherwise as the path of a file."""
+        """Return the value as a number if possible, and otherwise as a path."""
         with suppress(ValueError):
             return float(value)
         return super().convert(value, param, ctx)
@@ -221,7 +221,7 @@ def _text(found: Any, source: PlanInput, data: dict[str, Any]) -> str:
         chosen = f"F1 {scores[0]:.3f} -> {scores[found.choice.rounds]:.3f}"
         lines.insert(4, f"folds:      {chosen} on held-out trips")
     if found.inexact:
-        lines.insert(3, f"            a bound above the loss for {found.inexact} of the trips")
+        lines.insert(3, f"            an upper bound on the loss for {found.inexact} of the trips")
     return "\n".join(lines + largest(data["importances"]))
 
 

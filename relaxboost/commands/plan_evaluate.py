@@ -1,4 +1,4 @@
-"""The command `relaxboost plan evaluate`, which compares planned paths with demonstrated paths."""
+"""The command `relaxboost plan evaluate`, which compares plans with demonstrated trips."""
 
 from __future__ import annotations
 

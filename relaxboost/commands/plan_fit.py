@@ -20,9 +20,8 @@ from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
 NEGLIGIBLE_SHARE = 1e-6
-"""A learned weight is printed as 0 if its contribution to the costs of arcs is at most this share
-of the largest contribution. The optimal weight is then probably 0, and the learned weight differs
-from 0 only because the solver is inexact."""
+"""The share of the largest contribution to arc costs below which a weight is printed as 0. The
+optimal weight is then probably 0, and differs only because the solver is inexact."""
 
 _SPOKEN = {
     "give nonnegative=False": "add --free-signs",
@@ -97,8 +96,8 @@ Examples:
     "--negative",
     type=click.Choice(NEGATIVE),
     help="If a cost minus its loss is negative: exact rejects negative cycles; simple uses paths "
-    "without cycles, which is slow; relaxed uses a convex bound. [default: relaxed; exact for "
-    "missed and none]",
+    "without cycles, which is slow; relaxed uses a convex upper bound. [default: relaxed; exact "
+    "for missed and none]",
 )
 @click.option("--free-signs", is_flag=True, help="Allow weights and features below 0.")
 # These options control the run: the requested gap, and the limits.
@@ -144,8 +143,7 @@ def fit(**given: Any) -> None:
 
 
 def loss_of(name: str, reach: float | None) -> Any:
-    """Return the loss of paths that the options --loss and --reach of `relaxboost plan fit`
-    describe."""
+    """Return the path loss for the options --loss and --reach."""
     kind = LOSSES[name]
     needs = "reach" in {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if needs and reach is None:
@@ -178,8 +176,7 @@ def _words(options: PlanOptions) -> dict[str, str]:
 
 
 def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
-    """Return the text that `relaxboost plan fit` prints: lines with the learned weights and the
-    bounds on the optimum."""
+    """Return the result of `relaxboost plan fit` as text."""
     problem = fit.problem
     # The bounds are rounded outwards, so that the printed bounds are valid.
     lower, upper = show_bracket(fit.lower, fit.upper)
@@ -203,10 +200,12 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     ]
     if not fit.exact:
         lines.append(
-            "            R is a convex bound above the loss: some costs minus losses are < 0"
+            "            R is a convex upper bound on the loss: some costs minus losses are < 0"
         )
     elif not fit.problem.tight:
-        lines.append("            R is a convex bound above the loss, equal to it at these weights")
+        lines.append(
+            "            R is a convex upper bound on the loss, equal to it at these weights"
+        )
     # The root mean square (RMS) of a feature makes the order independent of units.
     sizes = dict(zip(fit.names, abs(problem.rms * fit.w), strict=True))
     least = NEGLIGIBLE_SHARE * max(sizes.values())
@@ -226,7 +225,7 @@ def _how_chosen(chosen: Any) -> str:
 
 
 def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
-    """Return the result of `relaxboost plan fit` as data for the option --json."""
+    """Return the result of `relaxboost plan fit` as data for --json."""
     return {
         **source.counts(fit.problem.tasks),
         "regulariser": repr(fit.problem.regulariser),

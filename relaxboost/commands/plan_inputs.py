@@ -1,4 +1,4 @@
-"""The input files, the options and the output that the commands of `relaxboost plan` share."""
+"""The inputs, options and outputs that the commands of `relaxboost plan` share."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from relaxboost.commands.words import reworded, spoken
 from relaxboost.planning.tables import at, check_table
 
 ENDS = (("u", "v"), ("tail", "head"), ("source", "target"), ("from", "to"))
-"""The accepted names of the columns of the file --edges. Each pair has the name of the column with
-the node where an edge starts, and the name of the column with the node where it ends."""
+"""The accepted column names for the two ends of an edge in --edges."""
 
 FILES = """
 \b
@@ -47,14 +46,10 @@ FileType = InputFile()
 
 
 class ModelPath(OutputFile):
-    """The type of an option whose value is the path of a file to which learned costs are
-    written."""
+    """The type of an option that is the path of a saved cost model."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path to which learned costs will be written.
-
-        An InputError is raised if costs cannot be written to this path.
-        """
+        """Return the output path, or raise an InputError if costs cannot be written to it."""
         return check_output(super().convert(value, param, ctx), (".json",))
 
 
@@ -70,10 +65,8 @@ USED = {
     "learn with less strength or more features": "learn them with a smaller --strength or more "
     "--features",
 }
-"""A dictionary that rewords messages about learned costs for users of the command line.
-
-Each key is a regular expression that matches a part of a message, and its value is the text that
-replaces this part. The new text names options of the command line instead of Python arguments."""
+"""The rewordings of messages about learned costs, in terms of command-line options. Each key is a
+regular expression, and its value replaces the match."""
 
 PLACES = r"give the graph position=, .* nodes="
 TABLES = {
@@ -88,10 +81,8 @@ TABLES = {
     r"give from_pandas edge=": "add a column edge to --edges",
     r"give \(source, target, .*?\)": "give each its own name",
 }
-"""A dictionary that rewords messages about tables for users of the command line.
-
-Each key is a regular expression that matches a part of a message, and its value is the text that
-replaces this part. The new text names options of the command line instead of Python arguments."""
+"""The rewordings of messages about tables, in terms of command-line options. Each key is a regular
+expression, and its value replaces the match."""
 
 
 UNKNOWN = r"is not in the graph; .*?(?= \(\d|$)"
@@ -99,14 +90,12 @@ SPACED = (
     "is not in the graph, and a column path cannot contain {!r}, because spaces separate its "
     "nodes; use columns trip and node, with a row for each step"
 )
-"""The error message about an unknown node in the table of trips, if names of nodes contain spaces.
-
-The column path lists the nodes of a trip separated by spaces, so that it cannot name such nodes."""
+"""The error message about a node name with spaces in a table with a column path."""
 
 
 @dataclass(frozen=True)
 class PlanInput:
-    """A graph for planning, with the name of the file from which it was read."""
+    """A graph for planning, with the name of its file."""
 
     graph: Any
     name: str
@@ -115,24 +104,21 @@ class PlanInput:
         return f"{self.name}, {self.graph.nodes} nodes, {self.graph.arcs} arcs"
 
     def counts(self, tasks: Sequence[Any]) -> dict[str, Any]:
-        """Return the numbers of nodes, arcs and trips as data for the option --json."""
+        """Return the numbers of nodes, arcs and trips as data for --json."""
         graph = self.graph
         sizes = {"nodes": graph.nodes, "arcs": graph.arcs, "trips": len(tasks)}
         return {"data": self.name, **sizes}
 
 
 class PlanOptions(SimpleNamespace):
-    """The options of a command of `relaxboost plan`, with one attribute for each option."""
+    """The options of `relaxboost plan`, with one attribute for each option."""
 
     def show(self, text: str, data: dict[str, Any]) -> None:
-        """Print the result of a command, which is given as text and as data for --json."""
+        """Print a result, which is given as text and as data for --json."""
         show(self.as_json, data, text)
 
     def saved(self, costs: Any, text: str) -> str:
-        """Write learned costs to the file of the option --out, if this option was given.
-
-        Return the text to print. If a file was written, a line with its name is added to `text`.
-        """
+        """Save learned costs to --out, if given, and return the text with a line about the file."""
         if self.out is None:
             return text
         from relaxboost.planning import save_model
@@ -143,11 +129,10 @@ class PlanOptions(SimpleNamespace):
     note = staticmethod(note)
 
     def read(self, learned: Any = None) -> PlanInput:
-        """Return the graph that is read from the file of the option --edges.
+        """Return the graph from --edges.
 
-        The features of its arcs are those of the option --features. Without this option, they are
-        those that the costs `learned` need. If `learned` is None too, they are all columns except
-        the two ends of an edge and the column `edge`.
+        Its features are those of --features. By default, they are the features of the `learned`
+        costs or, without `learned`, all columns except the ends of an edge and the column `edge`.
         """
         if self.edges is None:
             raise InputError("--edges is missing; pass a CSV with a row for each arc")
@@ -187,10 +172,9 @@ class PlanOptions(SimpleNamespace):
             return tables.read_csv(path, self.sep, texts)
 
     def tasks(self, source: PlanInput, path: Path | None, loss: Any = None) -> list[Any]:
-        """Return a `Task` for each trip in a CSV file.
+        """Return a task for each trip in a CSV file.
 
-        A trip can have consecutive rows that no arc connects. The function prints which of these
-        trips were completed by a shortest path, and which trips were left out.
+        Notes say which trips were completed by shortest paths or left out.
         """
         from relaxboost.planning import Task, paths_from_pandas
 
@@ -224,8 +208,7 @@ class PlanOptions(SimpleNamespace):
             ]
 
     def _trips(self, path: Path) -> Any:
-        """Return the table of trips from a CSV file, with a row for each trip, or for each step of
-        a trip."""
+        """Return the table of trips from a CSV file, with a row for each trip or for each step."""
         import pandas as pd
 
         table = self._table(path, ["trip", "node", "edge", "name", "path"])
@@ -247,10 +230,9 @@ class PlanOptions(SimpleNamespace):
 
 
 def plan_files(features: str) -> Callable[..., Any]:
-    """Return a decorator that adds the options for the graph and the trips to a command of
-    `relaxboost plan`.
+    """Return a decorator that adds the graph and trip options to a command.
 
-    The argument `features` is the help text of the option --features.
+    The argument `features` is the help text of --features.
     """
     return added(
         # These options describe the graph.
@@ -274,7 +256,7 @@ def plan_files(features: str) -> Callable[..., Any]:
 FEATURES_TO_LEARN = (
     "Columns of --edges to learn from, or products such as length*class.  [default: all]"
 )
-"""The help text of the option --features in commands that learn costs."""
+"""The help text of --features in commands that learn costs."""
 
 
 def _features(edges: Any, ends: tuple[str, str], wanted: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""The command `relaxboost plan show`, which draws trips, their planned paths, and the costs."""
+"""The command `relaxboost plan show`, which draws trips, plans and costs."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def show(**given: Any) -> None:
 
 
 def _crop(axes: Any) -> None:
-    """Crop a map of paths to the area of the paths, with a margin of 15 % of their larger extent on
-    each side."""
+    """Crop a map to the area of its paths, with a margin of 15 % of their larger extent on each
+    side."""
     xy = np.concatenate([np.asarray(line.get_xydata()) for line in axes.get_lines()])
     middle = 0.5 * (xy.max(axis=0) + xy.min(axis=0))
     half = 0.5 * np.ptp(xy, axis=0)

@@ -1,7 +1,5 @@
-"""The command `relaxboost predict`, which predicts labels with decision stumps.
-
-The command `relaxboost solve --model` has written these stumps to a file.
-"""
+"""The command `relaxboost predict`, which predicts labels with a model of `relaxboost solve
+--model`."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from relaxboost._core.files import check_input, check_output, shallow, write_ato
 from relaxboost.commands.style import InputFile, OutputFile, Verb, check_there, sep_option, show
 
 FORMAT = "relaxboost stumps 1"
-"""The value of the entry "format" in every file that `relaxboost solve --model` writes."""
+"""The entry "format" in the files of `relaxboost solve --model`."""
 
 
 @click.command(
@@ -45,11 +43,11 @@ Examples:
     help="Write the labels and scores to this file. An existing file is overwritten.",
 )
 def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) -> None:
-    """Predict a label for each row of a CSV, with the stumps that solve --model stored in MODEL.
+    """Predict a label for each row of a CSV, with a MODEL written by solve --model.
 
-    Prints a CSV with the line, the label and the score of each row. The score is the
-    weighted sum of the votes. A positive score gives the second class of the model, and any other
-    score the first class. The CSV needs only the columns that the stumps read.
+    Prints a CSV with the line, the label and the score of each row. The score is the weighted sum
+    of the votes. The label is the second class of the model if the score is positive, and the first
+    class otherwise. The CSV needs only the columns that the stumps read.
     """
     import numpy as np  # The import is here because --help does not need it.
 
@@ -76,10 +74,7 @@ def predict(model: Path, rows: Path, sep: str, out: Path | None, as_json: bool) 
 
 
 def described(features: Any, y: Any, solution: Any) -> bytes:
-    """Return the content of the file that `relaxboost solve --model` writes.
-
-    The content lists the decision stumps that have a nonzero weight in a solution.
-    """
+    """Return the content of a model file: the decision stumps with nonzero weight in a solution."""
     import numpy as np
 
     from relaxboost.estimators.margin_columns import CutColumns
@@ -114,8 +109,7 @@ def described(features: Any, y: Any, solution: Any) -> bytes:
 
 
 def _votes(stump: dict[str, Any], table: Any, rows: Path) -> Any:
-    """Return the vote of a decision stump for each row of a table: 1, −1, or 0 if the stump does
-    not vote."""
+    """Return the vote of a decision stump for each row: 1, −1, or 0 if it does not vote."""
     import numpy as np
 
     name = stump["feature"]
@@ -160,10 +154,10 @@ def _read_model(path: Path) -> dict[str, Any]:
         _refuse_learner(path)
         said = "it is not a text file" if isinstance(error, UnicodeDecodeError) else error
         raise InputError(
-            f"{path} is not a model of stumps ({said}); pass a file of relaxboost solve --model"
+            f"{path} is not a stump model ({said}); pass a file written by relaxboost solve --model"
         ) from None
     if not sound:
-        raise InputError(f"{path} is damaged; write the file again with relaxboost solve --model")
+        raise InputError(f"{path} is damaged; write the model again with relaxboost solve --model")
     return dict(content)
 
 
@@ -175,7 +169,7 @@ def _refuse_learner(path: Path) -> None:
     except InputError:
         return
     raise InputError(
-        f"{path} is a learner of relaxboost online; predict the rows of a stream with relaxboost "
+        f"{path} is a saved online learner; predict the rows of a stream with relaxboost "
         f"online run STREAM --save {path} --resume --predictions FILE, and rows without labels "
         "with relaxboost.online.load in Python"
     )

@@ -49,7 +49,7 @@ def number(text: str) -> int | float | Fraction:
 
 class _Options(SimpleNamespace):
     def chosen_relaxation(self) -> Any:
-        """Return the relaxation that the options --relaxation, --k and --fraction describe."""
+        """Return the relaxation that --relaxation, --k and --fraction describe."""
         from relaxboost.instances.expressions import read_relaxation
 
         # Only Capped has the parameters --k and --fraction. An expression such as 'Capped(k=3)'
@@ -71,10 +71,9 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data set, the margin matrix of its decision stumps, and the table of features
-        that was read from the CSV file.
+        """Return the data set, the margin matrix of its stumps, and the feature table.
 
-        For a data set of the option --dataset, the table is None.
+        The table is None for --dataset.
         """
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
@@ -202,7 +201,7 @@ def solve(**given: Any) -> None:
     right. Prints lower and upper bounds on the largest margin, the stumps with the largest weights,
     and the margins. CSV may be a Parquet file, or - for standard input. A stump on a column of
     words splits the words into two sets. One of --plot, --certificate and --model may be - for
-    standard output. Existing files are overwritten, except the one of --checkpoint.
+    standard output. Existing files are overwritten, except the --checkpoint file.
     """
     options = _Options(**given)
     relaxation = options.chosen_relaxation()
@@ -249,8 +248,8 @@ def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
         check_output(options.model, (".json",))
         if options.dataset is not None:
             raise InputError(
-                "--model stores stumps that were found in a CSV file, but not those of --dataset; "
-                "leave out --dataset or --model"
+                "--model saves only stumps that were learned from a CSV file, not those of "
+                "--dataset; leave out --dataset or --model"
             )
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
@@ -304,8 +303,7 @@ _NOTES = {
     "empty": "no row has a value in the column {}; leave it out with --drop",
     "huge": HUGE.format("{}", "leave the cell empty"),
 }
-"""The texts of notes about unusual columns of the CSV file. The keys are the names of the notes in
-the output of --json."""
+"""The notes about unusual columns of the CSV, by their names in the --json output."""
 
 
 def _odd_columns(table: Any) -> dict[str, list[str]]:

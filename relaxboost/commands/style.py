@@ -1,4 +1,4 @@
-"""What all commands share: options such as --json, types of file arguments, and print functions."""
+"""Options, argument types and print functions that all commands share."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from relaxboost._core.names import known_names, printable
 from relaxboost.commands.words import in_options
 
 MAX_LISTED = 20
-"""The maximum number of entries of a long list that a command prints. Of a long list of weights, it
-prints the largest weights. Twenty lines fit on one screen."""
+"""The maximum number of list entries that a command prints, which fit on one screen."""
 _INPUT = "standard input"
 _OUTPUT = "standard output"
 # This matches the key at the start of a line. Continuation lines are indented to the text after the
@@ -42,14 +41,13 @@ _C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class InputFile(click.Path):
-    """The type of options and arguments whose value is the path of an input file, or - for standard
-    input."""
+    """The type of an input file, or - for standard input."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path of the input file. If the input is a pipe, copy it to a file first."""
+        """Return the path of the input file. A pipe is copied to a file first."""
         # A shell makes a pipe of <(command). Readers need a file, whose size and end are known and
         # which they can read twice.
         if Path(value).is_fifo():
@@ -63,7 +61,7 @@ class InputFile(click.Path):
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Copy the content of a pipe to a file, and return the path of this file."""
+        """Copy the content of a pipe to a file, and return its path."""
         # The file is called "standard input", and `spoken_input` shows only this name in messages.
         path = _beside(ctx, _INPUT)
         with naming(path), path.open("wb") as file:
@@ -72,12 +70,10 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """The type of options and arguments whose value is the path of an input file, or - for a CSV
-    file from a pipe that is read as it arrives."""
+    """The type of an input file, or - for a CSV that is read as it arrives."""
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return the pipe, from which rows are read as they arrive. If its content is compressed or
-        Parquet, return the path of a copy instead."""
+        """Return the pipe, or the path of a copy if its content is compressed or Parquet."""
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
         # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
         packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
@@ -85,14 +81,14 @@ class PipedFile(InputFile):
 
 
 class OutputFile(click.Path):
-    """The type of options whose value is the path of an output file, or - for standard output."""
+    """The type of an output file, or - for standard output."""
 
     def __init__(self, suffix: str) -> None:
         super().__init__(path_type=Path)
         self.suffix = suffix
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path of the output file. For - it is the path of a temporary file."""
+        """Return the path of the output file, or of a temporary file for -."""
         if str(value) != "-":
             return super().convert(value, param, ctx)
         path = _beside(ctx, _OUTPUT + self.suffix)
@@ -110,8 +106,8 @@ def _beside(ctx: click.Context, name: str) -> Path:
 matrix_option = click.option(
     "--matrix",
     type=InputFile(),
-    help="The margin matrix, if the certificate contains only its SHA-256: a line for each row, "
-    "with commas between the numbers. For stumps, each line has y (1 or -1) and the features.",
+    help="The margin matrix, if the certificate contains only its SHA-256: a line of "
+    "comma-separated numbers for each row. For stumps, each line has y (1 or -1) and the features.",
 )
 
 
@@ -130,28 +126,25 @@ time_limit_option = click.option(
 
 
 def columns_of(given: Iterable[str]) -> list[str]:
-    """Return all column names in the values of an option that a user may pass several times.
-
-    Each value is a list of names separated by commas.
-    """
+    """Return the column names in all values of a repeatable option, separated by commas."""
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
 def check_there(*files: Path | None) -> None:
-    """Raise an InputError if one of the given paths is not an existing file."""
+    """Raise an InputError if a path is not an existing file."""
     for path in files:
         if path is not None:
             check_input(path)
 
 
 def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
-    """Raise an InputError if the value of an option is not among the known names."""
+    """Raise an InputError if the value of an option is not a known name."""
     if given is not None and given not in known:
         raise InputError(f"{option} {given!r} is unknown{known_names(given, sorted(known))}")
 
 
 def spoken_matrix(message: str) -> str:
-    """Return an error message in which the option --matrix replaces the Python argument A."""
+    """Return an error message with --matrix instead of the Python argument A."""
     # The import is here so that --help does not load the modules of certificates.
     from relaxboost.certificates.certificate import BINARY_REMEDY, MATRIX_ARGUMENT
 
@@ -160,13 +153,13 @@ def spoken_matrix(message: str) -> str:
 
 
 def spoken_input(message: str) -> str:
-    """Return an error message in which "standard input" or "standard output" replaces the name of a
-    temporary file."""
+    """Return an error message with "standard input" or "standard output" instead of a temporary
+    file."""
     return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
 
 
 def show(as_json: bool, data: Any, text: str) -> None:
-    """Print the result of a command: `data` as JSON if `as_json` is true, and `text` otherwise."""
+    """Print a result: `data` as JSON if `as_json` is true, and `text` otherwise."""
     if as_json:  # Bounds are fractions, which become strings.
         # JSON has no nan, and other programs would not read it.
         said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_as_text)
@@ -183,7 +176,7 @@ def _as_text(value: Any) -> str:
 def say(text: str, err: bool = False) -> None:
     """Print text on standard output, or on standard error if `err` is true.
 
-    On a terminal, wide lines are wrapped, except for commands that users may copy.
+    On a terminal, wide lines are wrapped, except for commands to copy.
     """
     columns = shutil.get_terminal_size().columns
     lines = printable(spoken_input(text)).split("\n")
@@ -194,10 +187,8 @@ def say(text: str, err: bool = False) -> None:
 
 
 def complain(text: str) -> None:
-    """Print an error message as one line on standard error.
-
-    In the message, the names of command-line options replace the names of Python arguments.
-    """
+    """Print an error message as one line on standard error, with options instead of Python
+    arguments."""
     say(f"relaxboost: {in_options(' '.join(text.split()))}", err=True)
 
 
@@ -209,8 +200,7 @@ def note(text: str) -> None:
 
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
-    """Show a progress bar within this context, for a command that stores its results and can
-    continue after Ctrl-C."""
+    """Show a progress bar for a command that stores its results and can continue after Ctrl-C."""
     try:
         with progress.bar(what) as bar:
             yield bar
@@ -220,11 +210,10 @@ def kept(what: str) -> Iterator[progress.Bar]:
 
 
 def folded(line: str, columns: int, hang: int | None = None) -> str:
-    """Return a line wrapped to a number of columns.
+    """Wrap a line such as "status:     optimal" to a number of columns.
 
-    A line such as "status:     optimal" consists of a key and a text. By default, continuation
-    lines start below the text. If `hang` is given, they are indented by `hang` spaces more than the
-    line itself.
+    Continuation lines start below the text after the key or, if `hang` is given, `hang` spaces to
+    the right of the line.
     """
     found = _KEY.match(line)
     # A command that is wrapped cannot be copied into a shell.
@@ -245,8 +234,8 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
 class Verb(click.Command):
     """A command of relaxboost, with the options --json and --quiet.
 
-    Its error messages name options as users type them, for example --time-limit. If a user passes
-    an option twice that may be passed only once, an InputError is raised.
+    Its error messages name options as users type them, for example --time-limit. It rejects
+    repeated options that may be passed only once.
     """
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -258,7 +247,7 @@ class Verb(click.Command):
             self.params.append(click.Option(flag, is_flag=True, help=said))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and raise an InputError if an option is passed too often."""
+        """Parse the arguments, and reject options that are passed too often."""
         # The parser empties its list. Click itself takes the last of several values.
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         for option in order:
@@ -271,8 +260,8 @@ class Verb(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and print its result.
 
-        The option --json and a file name - send a result to standard output, and at most one result
-        can go there. The option --quiet hides all other output.
+        Only one result, from --json or a file name -, can go to standard output. --quiet hides all
+        other output.
         """
         quiet = ctx.params.pop("quiet")
         as_json = bool(ctx.params.get("as_json"))
@@ -291,10 +280,7 @@ class Verb(click.Command):
 
 
 class VerbGroup(click.Group):
-    """A group of commands of relaxboost, whose decorator `command` adds a function as a command.
-
-    The command is an object of the class `Verb`, so that it has the options --json and --quiet.
-    """
+    """A group of commands, whose decorator `command` makes each function a `Verb`."""
 
     command_class = Verb
 
@@ -323,8 +309,7 @@ def _print(path: Path) -> None:
 
 
 DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-"""A dictionary from each value of the option --over to the name of a class of relaxboost. The class
-is the domain of the weights that this value selects."""
+"""The class names of the domains, by the value of --over."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -339,12 +324,12 @@ def added(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 
 HUGE = "{} has numbers whose squares overflow; if such a number marks a missing value, {}"
-"""The text of a note about columns with numbers that are too large to be squared. The first {}
-stands for the names of the columns, and the second for the advice."""
+"""The note about columns whose numbers are too large to be squared, with places for the column
+names and the advice."""
 
 
 def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
-    """Return the names of the columns of an array that have a number whose square overflows."""
+    """Return the names of the columns that contain a number whose square overflows."""
     import numpy as np  # The import is here because --help does not need it.
 
     with np.errstate(over="ignore"):
@@ -353,18 +338,17 @@ def huge_columns(names: Iterable[str], numbers: Any) -> list[str]:
 
 
 def note_huge(names: Iterable[str], numbers: Any) -> None:
-    """Print a note that names the columns of an array that have a number whose square overflows."""
+    """Print a note about the columns that contain a number whose square overflows."""
     if found := huge_columns(names, numbers):
         note(HUGE.format(few(found, MAX_LISTED, repr), "write a usual value instead"))
 
 
 def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = None) -> list[str]:
-    """Return the lines of a table with a row for each name and a column for each mapping.
+    """Return table lines with a row for each name and a column for each mapping.
 
-    Each mapping contains a value for each name. The names are in descending order of the numbers in
-    `sizes`, or of the absolute values in the first mapping if `sizes` is not given. The first 20
-    names (`MAX_LISTED`) have rows. The last lines say how many names are left out, and for how many
-    names all values are 0.
+    Rows are in descending order of `sizes` or, by default, of the absolute values in the first
+    mapping. At most `MAX_LISTED` names have rows; the last lines count the others, and the names
+    with only zeros.
     """
     size = {name: abs(value) for name, value in values[0].items()} if sizes is None else sizes
     # The sort is stable: names of equal size keep their order.

@@ -1,5 +1,4 @@
-"""Functions that reword error messages of the library, so that they name options of the command
-line."""
+"""Rewording of library error messages in terms of command-line options."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ _NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
 
 
 def in_options(message: str) -> str:
-    """Return an error message in which options of the running command replace Python arguments."""
+    """Return an error message with options of the running command instead of Python arguments."""
     context = click.get_current_context(silent=True)
     if context is None:
         return message
@@ -80,15 +79,12 @@ def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mappin
 
 
 Words = Mapping[str, str | Callable[[re.Match[str]], str]]
-"""The type of a mapping that rewords messages. Each key is a regular expression that matches a part
-of a message. Its value is the replacement of this part: a string or a function, as in `re.sub`."""
+"""A mapping that rewords messages. Each key is a regular expression, and its value, a string or a
+function as in `re.sub`, replaces the match."""
 
 
 def reworded(message: str, words: Words) -> str:
-    """Return an error message in which parts are replaced.
-
-    Each key of the mapping `words` is a regular expression, and its value replaces each match.
-    """
+    """Return an error message after the replacements of `words`."""
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)
     return message
@@ -96,10 +92,10 @@ def reworded(message: str, words: Words) -> str:
 
 @contextmanager
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Apply the replacements of `words` to each InputError that is raised within this context.
+    """Reword each InputError that is raised within this context.
 
-    If the function `note` is given, the text of each UserWarning is reworded too, and is passed to
-    this function once instead of being shown as a warning.
+    If `note` is given, UserWarnings are reworded too, and are passed once to it instead of being
+    shown.
     """
     caught = None
     try:

@@ -1,7 +1,7 @@
 """Maximum-margin planning on graphs.
 
-The package learns arc costs from demonstrated paths. The costs are either linear in the features or
-a boosted sum of weak hypotheses.
+The package learns arc costs from demonstrated paths. The costs are linear in the features or a
+boosted sum of weak hypotheses.
 """
 
 import lazy_loader

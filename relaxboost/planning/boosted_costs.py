@@ -1,4 +1,4 @@
-"""Nonlinear arc costs that `boost` has learned."""
+"""Nonlinear arc costs learned by `boost`."""
 
 from __future__ import annotations
 
@@ -18,45 +18,42 @@ from relaxboost.planning.starting import ChosenRounds, LinearStart
 
 
 class FlooredCosts(UserWarning):
-    """The warning that learned costs were negative for some sites, which are arcs or cells of a
-    grid, and were raised to a tiny positive number."""
+    """The warning that some learned costs were negative and were raised to a tiny positive
+    number."""
 
 
 @dataclass(frozen=True)
 class BoostedCosts(LearnedCosts):
-    """Nonlinear costs of sites, which `boost` learned from demonstrations.
+    """Nonlinear site costs that `boost` learned from demonstrations.
 
-    The sites are the arcs of a graph, or the cells of a grid. Their costs are base + F or base ·
-    exp(F), where F is a boosted sum of weak hypotheses of the features, and the base gives the
-    costs before the first round.
+    The sites are the arcs of a graph or the cells of a grid. Their costs are base + F or base ·
+    exp(F), where F is a boosted sum of weak hypotheses and the base is the cost before the first
+    round.
 
     Attributes
     ----------
     boosted : Boosted
-        The function F: a sum of weak hypotheses with coefficients, and the state from which a later
-        run can continue.
+        The function F, with the state from which a later run can continue.
     loss : PlanningLoss
         The loss that `boost` minimised, with its link and its base.
     names : tuple of str
-        The names of the features from which the costs are computed.
+        The names of the features that the costs depend on.
     status : str
         The reason why the run ended, such as "max_rounds" or "interrupted"; see `Boosted`.
     scale : float
-        The factor by which `boost` multiplied the size of every step.
+        The factor by which `boost` multiplied every step size.
     inexact : int
-        The number of demonstrations for which `value` and the history contain only an upper bound
-        on the margin loss. The bound is convex, and comes from ``negative="relaxed"``; see
-        `Oracle`.
+        The number of demonstrations whose margin loss is replaced by a convex upper bound in
+        `value` and `history`. Only ``negative="relaxed"`` uses such bounds; see `Oracle`.
     negative, sites : int
-        `negative` is the number of sites of the training graphs whose cost is negative, and `sites`
-        is the number of all sites of these graphs.
+        The number of sites with negative cost in the training graphs, and the number of all sites
+        in these graphs.
     floor : float
-        The minimum cost of a site. With the additive link, `costs` raises lower costs to this
-        number.
+        The minimum site cost. With the additive link, `costs` raises lower costs to `floor`.
     choice : ChosenRounds, optional
         The record of the cross-validation that chose the rounds. It is not saved to files.
     begun : LinearStart, optional
-        The linear costs before the first round, if no base was given. They are not saved to files.
+        The linear costs before the first round if no base was given. They are not saved to files.
     """
 
     boosted: Boosted = field(repr=False)
@@ -81,29 +78,25 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
-        """The records of the boosting run: one for the state before round 1, and one for each
-        round."""
+        """The records of the boosting run: one for the initial state, and one for each round."""
         return self.boosted.history
 
     @property
     def value(self) -> float:
-        """The training loss of these costs. If `inexact` is above 0, it is an upper bound on the
-        training loss."""
+        """The training loss, or an upper bound on it if `inexact` is above 0."""
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return the cost of each site of a graph, after `upto` rounds of boosting.
-
-        By default, all rounds are used. The result is an array with an entry for each site.
-        """
+        """Return the cost of each site of a graph after `upto` rounds, by default after all
+        rounds."""
         X = features_by_name(graph, self.names)
         return self.loss.linked(self.loss.start(graph), self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
-        """Return the cost of each arc of a graph, as an array with an entry for each arc.
+        """Return the cost of each arc of a graph.
 
-        Negative costs of sites are raised to the tiny number `floor`, with a `FlooredCosts`
-        warning, because planners need costs >= 0.
+        Planners need costs >= 0. Negative site costs are therefore raised to `floor`, with a
+        `FlooredCosts` warning.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())

@@ -33,12 +33,11 @@ from relaxboost.planning.starting import (
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FOLDS = "folds"
-"""The value of `Stopping.validation` with which `boost` chooses the number of rounds by
-cross-validation over the tasks."""
+"""The value of `Stopping.validation` that makes `boost` choose the number of rounds by
+cross-validation."""
 
 STOPPING = "pass the number of rounds as stopping=, as in boost(tasks, learner, stopping=100)"
-"""The advice in the error message for a caller who passes the number of rounds to `boost` under a
-wrong argument name, such as `rounds`."""
+"""The advice for callers who pass the number of rounds under a wrong argument name."""
 
 
 @accepts_seed
@@ -58,16 +57,16 @@ def boost(
     warm_start: BoostedCosts | None = None,
     rng: Rng = 0,
 ) -> BoostedCosts:
-    """Learn the costs of sites from demonstrations, through a sum F of weak hypotheses.
+    """Learn nonlinear site costs from demonstrations by functional gradient descent.
 
-    The algorithm is functional gradient descent on the maximum-margin planning loss. The default
-    link, ``"exponential"``, multiplies initial costs by exp(F), as the algorithm LEARCH of Ratliff,
-    Silver & Bagnell does. The link ``"additive"`` adds F to them.
+    The algorithm minimises the maximum-margin planning loss over sums F of weak hypotheses. The
+    default link, ``"exponential"``, multiplies initial costs by exp(F), as in LEARCH (Ratliff,
+    Silver & Bagnell). The link ``"additive"`` adds F to the initial costs.
 
-    By default the descent starts from the linear costs that `fit` learns. Cross-validation on
-    held-out trips chooses the number of rounds, which is 0 if the linear costs are better.
+    By default, boosting starts from the linear costs that `fit` learns, and cross-validation on
+    held-out trips chooses the number of rounds. If the linear costs are better, this number is 0.
     ``boost(tasks, learner, PlanningLoss(base=1.0), stopping=100)`` starts from constant costs and
-    makes 100 rounds.
+    runs 100 rounds.
 
     Parameters
     ----------
@@ -79,29 +78,28 @@ def boost(
     loss : PlanningLoss, optional
         The loss, which sets the link, the base and the treatment of negative costs. The default is
         ``PlanningLoss()``. If the loss has no base, the base is the linear costs that `fit` learns
-        from the tasks, or 1 if a feature is negative or if all costs that `fit` learns are 0.
+        from the tasks, or 1 if a feature is negative or if `fit` learns only zero costs.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
-        The algorithm, as in `functional.boost`, with two differences. First, if the number of
-        rounds is chosen by cross-validation, the result is the mean of the iterates. Otherwise it
-        is the iterate with the least loss on the validation tasks or, if there are none, on
-        `tasks`. Second, step sizes proportional to 1/√t in round t are scaled so that the first
-        step changes the costs by a quarter. If boosting starts from linear costs, it changes them
-        by a twentieth. ``step="line-search"`` is not available for the exponential link.
+        The algorithm, as in `functional.boost`, with two differences. First, if cross-validation
+        chooses the number of rounds, the result is the mean iterate. Otherwise the result is the
+        iterate with the least loss on the validation tasks or, without validation tasks, on
+        `tasks`. Second, step sizes proportional to 1/√t in round t are scaled. The first step
+        changes linear costs by a twentieth, and other initial costs by a quarter.
+        ``step="line-search"`` is not available for the exponential link.
     stopping : int or Stopping, optional
-        The rule that ends the run. An int is the number of rounds. ``Stopping(validation=tasks)``
-        takes held-out tasks, on any graphs with the same features. The default is
-        ``Stopping(100, validation="folds")``: the number of rounds, at most 100, is chosen by
-        cross-validation on three folds of the tasks. The score is the share of arcs that plans have
-        in common with held-out trips, and is recorded in `BoostedCosts.choice`. Trips that overlap
-        are always in the same fold. A final run on all tasks then makes the chosen number of
-        rounds. If there are fewer than six clusters of overlapping trips, no choice is made, and
-        all rounds are run. The callback is called in the final run only.
+        The stopping rule. An int is the number of rounds. ``Stopping(validation=tasks)`` takes
+        held-out tasks on any graphs with the same features. The default, ``Stopping(100,
+        validation="folds")``, chooses at most 100 rounds by cross-validation on three folds of the
+        tasks, and then runs the chosen number of rounds on all tasks. Overlapping trips are always
+        in the same fold. The scores, in `BoostedCosts.choice`, are the mean F1 scores of the arcs
+        of plans for held-out trips. If there are fewer than six clusters of overlapping trips, all
+        rounds are run. The callback is called only in the final run.
     warm_start : BoostedCosts, optional
-        The result of an earlier run with the same tasks and settings, which this run continues. The
-        result is the same as that of an uninterrupted run, and the limit on rounds includes the
-        earlier rounds. The default of `stopping` is then the number of rounds that the earlier run
-        chose on folds, or 100. If the earlier run made no rounds, or if a time limit ended the fit
-        of its linear costs, the new run starts at round 0.
+        The result of an earlier run with the same tasks and settings. The new run continues the
+        earlier run as if it had not been interrupted, and the limit on rounds includes the earlier
+        rounds. The default of `stopping` is then the number of rounds that the earlier run chose by
+        cross-validation, or 100. If the earlier run made no rounds, or if a time limit ended the
+        fit of its linear costs, the new run starts at round 0.
     rng : int, numpy.random.Generator or None
         The seed for learners that make random choices: an integer >= 0, a generator from which a
         seed is drawn, or None for a new seed.
@@ -109,9 +107,8 @@ def boost(
     Returns
     -------
     BoostedCosts
-        The learned costs. After Ctrl-C they have the status "interrupted" and are the best costs
-        so far. If the cross-validation was not finished, these are the costs before the first
-        round.
+        The learned costs. After Ctrl-C they are the best costs so far, or the costs before the
+        first round if cross-validation was not finished. Their status is then "interrupted".
 
     Warns
     -----
@@ -132,7 +129,7 @@ def boost(
 
     Examples
     --------
-    An expert avoids middle values of a feature, which linear costs cannot express.
+    Linear costs cannot express that an expert avoids middle values of a feature.
 
     >>> import numpy as np
     >>> from relaxboost import functional as fn, planning as pl
@@ -197,7 +194,7 @@ class _Run:
     seed: int
 
     def choose(self, begun: LinearStart | None) -> ChosenRounds:
-        """Choose the number of boosting rounds by cross-validation over the tasks."""
+        """Choose the number of rounds by cross-validation."""
         average = self.method.iterate == "average"
         # The training loss of the mean of the rounds is not computed, because the scores do not
         # need it and it costs a third of the time.
@@ -218,8 +215,8 @@ class _Run:
     ) -> tuple[Boosted, PlanningRisk, float]:
         """Run boosting on all tasks in the remaining time, and return the results of `descend`.
 
-        If cross-validation chose a number of rounds, the run makes at most this number of rounds.
-        If `choice` is None, only the limits of the caller end the run.
+        The run makes at most the number of rounds that cross-validation chose, if there is a
+        `choice`.
         """
         stop = self.stop
         if choice is not None and choice.rounds == 0:
@@ -234,10 +231,10 @@ class _Run:
     def descend(
         self, stop: Stopping, before: BoostedCosts | None = None
     ) -> tuple[Boosted, PlanningRisk, float]:
-        """Run boosting on the tasks, and return three results.
+        """Run boosting on the given tasks.
 
-        They are the boosted function, the planning loss of the tasks, which can be evaluated at
-        any boosted function, and the factor by which all step sizes were multiplied.
+        Return the boosted function, the planning loss of the tasks, and the factor by which all
+        step sizes were multiplied.
         """
         # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
         risk = self.loss.bind(self.tasks, self.loss.bind(self.tasks).visited())
@@ -309,8 +306,7 @@ def _stopping(
     loss: PlanningLoss,
     warm_start: BoostedCosts | None,
 ) -> tuple[Stopping, bool]:
-    """Return the limits of the boosting run, and whether cross-validation chooses the number of
-    rounds."""
+    """Return the stopping rule, and whether cross-validation chooses the number of rounds."""
     if given is None:
         # A warm start continues the rounds that were chosen before.
         given = Stopping(validation=FOLDS) if warm_start is None else Stopping()
@@ -379,13 +375,11 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
 
 
 def first_step(risk: PlanningRisk) -> float:
-    """Return the size of the first boosting step, along the gradient at the function F = 0.
+    """Return the size of the first boosting step, along the gradient at F = 0.
 
     With the additive link, the step changes the costs by a quarter of their mean size. With the
-    exponential link, the step changes F by 1/4, and so the costs by about a quarter. If boosting
-    starts from linear costs, the step is smaller, 1/20 instead of 1/4, because linear costs are
-    already good. The size of a change is its L² norm, in which sites have the weights of
-    `risk.measure`.
+    exponential link, it changes F by 1/4. If boosting starts from linear costs, which are already
+    good, the factor is 1/20 instead of 1/4. Sizes are L² norms with the weights of `risk.measure`.
     """
     F = risk.zero()
     # The gradient is 0 if all demonstrations are optimal by the margin at the start.

@@ -1,4 +1,4 @@
-"""The options of the bundle method, with which `fit` learns linear costs from demonstrations."""
+"""The options of the bundle method that `fit` uses."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from relaxboost.planning.problem import Problem
 from relaxboost.solvers.bundle.method import BundleRound, CuttingPlanes
 
 FitState = BundleRound
-"""The argument that `fit` passes to its callback in each round. Its field `point` is the `FitPoint`
-of the round, and its field `lower` is the best lower bound on the optimum so far."""
+"""The state that `fit` passes to its callback in each round: the `FitPoint` of the round (`point`)
+and the best lower bound so far (`lower`)."""
 
 
 @dataclass(frozen=True)
 class Bundle:
     """The options of Kelley's cutting-plane method, which `fit` uses.
 
-    The demonstrations are divided into groups. For each group, the maximum of the cutting planes
-    found so far is a lower bound on the loss of the group. The model of the loss is the sum of
-    these maxima. The minimum of the model plus the regulariser is a lower bound on the least
-    objective, and the minimiser is the next query, the point w at which the loss is evaluated.
+    The method models the loss by cutting planes, separately for each group of demonstrations. The
+    minimum of the model plus the regulariser is a lower bound on the least objective. Its minimiser
+    is the next query, which is the point w at which the loss is evaluated.
 
     Parameters
     ----------
     start : LinearCosts or array of shape (d,), optional
-        The first query, for example an earlier `Fit`, projected onto the domain of the regulariser.
-        The default is w = 0.
+        The first query, for example an earlier `Fit`. It is projected onto the domain of the
+        regulariser. The default is w = 0.
     max_cuts : int
-        The maximum number of cutting planes. The planes that have been inactive for longest are
-        dropped first.
+        The maximum number of cutting planes. The planes that have been inactive longest are dropped
+        first.
     patience : int
         The run ends with the status "stalled" if both bounds stay unchanged for this many rounds.
 
@@ -54,8 +53,7 @@ class Bundle:
         count("patience", self.patience)
 
     def first(self, problem: Problem) -> Array:
-        """Return the weights at which `fit` first evaluates the loss. They are in the domain of the
-        problem."""
+        """Return the feasible weights at which `fit` first evaluates the loss."""
         if self.start is None:
             return np.zeros(problem.d)
         given = self.start
@@ -75,8 +73,7 @@ class Bundle:
         return problem.project(w)
 
     def model(self, problem: Problem) -> CuttingPlanes:
-        """Return the piecewise linear model of the loss with which the bundle method starts. It has
-        no cutting planes yet."""
+        """Return the initial model of the loss, without cutting planes."""
         # Features in units of their root mean squares change costs by comparable amounts.
         floors = problem.floors
         return CuttingPlanes(problem, floors.size, self.max_cuts, 1.0 / problem.rms, floors)

@@ -1,4 +1,4 @@
-"""Cross-validation that chooses the strength of the ridge if the caller passes none."""
+"""Cross-validation of the ridge strength, for callers who pass no regulariser."""
 
 from __future__ import annotations
 
@@ -22,37 +22,35 @@ from relaxboost.solvers.bundle.method import rounds
 
 
 class Chosen(NamedTuple):
-    """The record of the cross-validation by which `fit` chose the strength of the ridge."""
+    """The record of how `fit` chose the ridge strength."""
 
     strength: float
-    """The chosen strength of the ridge: the weakest strength with a score within 0.005 of the best
-    score. If `folds` is 0, it is a default that depends on the tasks."""
+    """The weakest strength with a score within 0.005 of the best score. If `folds` is 0, it is a
+    default that depends on the tasks."""
     strengths: tuple[float, ...]
-    """The strengths of the ridge that cross-validation tried, from strong to weak. If `folds` is 0,
-    `strength` is the only entry."""
+    """The strengths that cross-validation tried, from strong to weak, or only `strength` if `folds`
+    is 0."""
     scores: tuple[float, ...]
-    """The score of each strength of the ridge in cross-validation, or nan if `folds` is 0. A score
-    is the mean over the held-out trips of the F1 score of the plan's arcs, compared with the arcs
-    of the trip."""
+    """The score of each strength, or nan if `folds` is 0. A score is the mean F1 score of the
+    plan's arcs over the held-out trips."""
     folds: int
-    """The number of folds of the cross-validation. It is 0 if there were too few trips for folds,
-    or if cross-validation ended before it had tried the first strength."""
+    """The number of folds. It is 0 if there were too few trips for folds, or if cross-validation
+    ended before it had tried the first strength."""
     ended: str
-    """The reason why cross-validation ended early: "time_limit" or "interrupted". It is empty if
-    all strengths were tried."""
+    """The reason why cross-validation ended early: "time_limit", "interrupted", or "" if all
+    strengths were tried."""
 
     @property
     def cut_short(self) -> str:
-        """The text of a warning if the time limit ended the cross-validation, and otherwise an
-        empty string."""
+        """A warning if the time limit ended the cross-validation, and otherwise an empty string."""
         if self.ended != "time_limit":
             return ""
         count = number_of(len(self.strengths), "strength")
         tried = f"only {count}" if self.folds else "no strength"
         return (
-            f"the time limit ended the choice of the strength of the ridge, which tried {tried}; "
-            f"{self.strength:.3g} may be far from the best strength. Pass a larger time_limit, or "
-            "give a strength, such as Ridge(1e-2)"
+            f"the time limit ended the cross-validation of the ridge strength, which tried "
+            f"{tried}; {self.strength:.3g} may be far from the best strength. Pass a larger "
+            "time_limit, or give a strength, such as Ridge(1e-2)"
         )
 
     def __repr__(self) -> str:
@@ -65,40 +63,32 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class StrengthSearch:
-    """The settings of the cross-validation that chooses the strength of the ridge."""
+    """The settings of the cross-validation that chooses the ridge strength."""
 
     ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
-    """The strengths of the ridge to try, from strong to weak. They are multiples of a reference
-    strength, which `natural_strength` computes from the tasks."""
+    """The strengths to try, from strong to weak, as multiples of `natural_strength`."""
     clusters: int = 6
-    """The minimum number of clusters of overlapping trips that cross-validation needs."""
+    """The minimum number of clusters of overlapping trips for cross-validation."""
     untried: float = 1e-5
-    """The strength of the ridge that is used if there is no cross-validation. It is a multiple of
-    the reference strength, which `natural_strength` computes from the tasks."""
+    """The strength that is used without cross-validation, as a multiple of `natural_strength`."""
     folds: int = 3
     level: float = 0.005
-    """The tolerance for scores in cross-validation. A score within this amount of the best score
-    counts as equally good."""
+    """The difference from the best score up to which scores count as equally good."""
     tol: float = 0.05
-    """The relative gap between the bounds on the optimum at which the fit on a fold ends."""
+    """The relative gap at which the fit on a fold ends."""
     rounds: int = 8
     """The maximum number of rounds of the fit on a fold."""
     least: float = 2e-3
-    """The absolute gap between the bounds on the optimum at which the fit on a fold ends, as a
-    multiple of the loss at w = 0."""
+    """The absolute gap at which the fit on a fold ends, as a multiple of the loss at w = 0."""
 
 
 def choose(
     problem: Problem, clock: Clock, search: StrengthSearch | None = None
 ) -> tuple[Chosen, Array]:
-    """Choose the strength of the ridge for a problem in which all weights w are >= 0.
+    """Choose the ridge strength for a problem with weights w >= 0.
 
-    Return the record of the choice, and the weights w at which `fit` starts.
-
-    Trips that overlap are always in the same fold. A cutting plane is a lower bound on the loss for
-    every strength, so the fits for one strength reuse the cutting planes of the earlier strengths.
-    After Ctrl-C, or when the time is up, only the strengths that were tried on all folds are
-    considered.
+    Return the record of the choice, and the weights w at which `fit` starts. After Ctrl-C, or when
+    the time is up, only the strengths that were tried on all folds are considered.
     """
     search = StrengthSearch() if search is None else search
     # Multiples of a natural strength make the choice independent of the units of features.
@@ -131,10 +121,10 @@ def choose(
 
 
 def natural_strength(problem: Problem) -> float:
-    """Return the reference strength of the ridge, from which the strengths to try are computed.
+    """Return the reference strength of the ridge, of which the strengths to try are multiples.
 
-    It is the square of the mean number of arcs in a trip, divided by the mean loss at the weights
-    w = 0. If this loss is 0, the result is 1.
+    The reference is the squared mean number of arcs in a trip, divided by the mean loss at w = 0.
+    If this loss is 0, the reference is 1.
     """
     # The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of
     # arcs in a trip. At the returned strength, its ridge penalty is half the loss at w = 0.
@@ -151,8 +141,8 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """Yield, for each strength of the ridge, the mean F1 score of the held-out trips and the mean
-    of the weights w over the folds."""
+    """Yield the mean F1 score of the held-out trips and the mean weights over the folds, for each
+    ridge strength."""
     tasks = problem.tasks
     folds = [
         _Fold(problem.changed([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])
@@ -165,7 +155,7 @@ def _trials(
 
 
 class _Fold:
-    """The linear costs fitted to the training tasks of one fold, for one strength after another."""
+    """The linear costs of one fold, fitted for one ridge strength after another."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held
@@ -175,10 +165,8 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Fit linear costs to the training tasks of this fold with the given strength of the ridge.
-
-        Return the F1 scores of the held-out trips, and the learned weights w.
-        """
+        """Fit the training tasks, and return the F1 scores of the held-out trips and the weights
+        w."""
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.problem.changed(regulariser=Ridge(strength))
         self.model = self.model.of(problem)
@@ -199,10 +187,9 @@ class _Fold:
 
 
 def f1_scores(tasks: Sequence[Task], found: dict[Graph, Array], clock: Clock) -> Array:
-    """Return the F1 score of a shortest path for each task.
+    """Return the F1 score of the arcs of a shortest path for each task.
 
-    The score compares the arcs of the path with the arcs of the demonstrations. The dictionary
-    `found` contains the costs of the arcs for each graph.
+    The dictionary `found` contains the arc costs of each graph.
     """
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     scores = []

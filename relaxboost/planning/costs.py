@@ -1,4 +1,4 @@
-"""Learned costs, which apply to the sites and the arcs of every graph with the same features."""
+"""Learned costs, which apply to every graph with the same features."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from relaxboost.planning.graphs import Graph
 
 
 class LearnedCosts(ABC):
-    """The base class of costs that were learned from features.
+    """The base class of learned costs.
 
-    The costs apply to every graph that has these features, in any order. Other features of the
-    graph are ignored, with an `ExtraFeatures` warning. If the graph lacks a feature, an InputError
-    is raised.
+    The costs apply to every graph that has their features, in any order. If the graph has other
+    features, these are ignored with an `ExtraFeatures` warning. If the graph lacks a feature, an
+    InputError is raised.
 
     Attributes
     ----------
@@ -29,24 +29,24 @@ class LearnedCosts(ABC):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of the features that a graph must have, so that these costs apply to it."""
+        """The names of the features that a graph must have."""
         return self.names
 
     @abstractmethod
     def site_costs(self, graph: Graph) -> Array:
-        """Return the cost of each site of a graph, as an array with an entry for each site.
+        """Return the cost of each site of a graph.
 
         The sites are the arcs of the graph, unless `Graph` was given a matrix `sites`.
         """
 
     @abstractmethod
     def costs(self, graph: Graph) -> Array:
-        """Return the cost of each arc of a graph, as an array with an entry for each arc."""
+        """Return the cost of each arc of a graph."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearCosts(LearnedCosts):
-    """Costs that are weighted sums of the features, with the same weights w on every graph.
+    """Costs that are linear in the features, with the same weights w on every graph.
 
     Attributes
     ----------
@@ -55,13 +55,13 @@ class LinearCosts(LearnedCosts):
     names : tuple of str
         The names of the features from which the costs are computed.
     lower, upper : float
-        A lower and an upper bound on the minimum of the objective.
+        Bounds on the minimum of the objective.
     status : str
         The reason why the run ended, as in `Fit`.
     method : str
         The name of the method that learned the costs.
     rounds : int
-        The number of rounds in which the costs were learned.
+        The number of rounds that the method ran.
     exact : bool
         Whether the margin losses at w were computed exactly. If not, the bounds hold for a convex
         upper bound on the objective; see `Fit`.
@@ -78,12 +78,12 @@ class LinearCosts(LearnedCosts):
 
     @property
     def gap(self) -> float:
-        """The difference `upper` − `lower` between the bounds on the minimum of the objective."""
+        """The gap `upper` − `lower` between the bounds on the minimum of the objective."""
         return self.upper - self.lower
 
     @property
     def weights(self) -> dict[str, float]:
-        """The learned weights, as a dictionary from the name of each feature to its weight."""
+        """The learned weights by feature name."""
         # Plain floats make the dictionary readable and fit for JSON.
         return dict(zip(self.names, self.w.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Cutting planes of the margin loss, computed from plans, with bounds on their rounding errors."""
+"""Cutting planes of the margin loss, with bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
-    """A collection of affine functions of the weights w.
+    """Affine functions of the weights w that are lower bounds on the margin loss of a
+    demonstration.
 
-    Each function is a lower bound on the margin loss of a demonstration, and is computed from a
-    plan, which is a path for the same task. It is the loss of the plan plus the cost of the
-    demonstration minus the cost of the plan. These costs are linear in w.
+    Each function belongs to a plan. It is the loss of the plan plus the cost of the demonstration
+    minus the cost of the plan.
     """
 
     def __init__(self, features: Sequence[Array]) -> None:
@@ -29,16 +29,15 @@ class PlanFunctions:
         # the loss and the slope of each function.
         self._found: list[tuple[float, Array, float, Array]] = []
         self._terms = 0
-        """The number of terms in the longest sum from which a function was computed. The method
-        `combined` needs it to bound the rounding errors."""
+        """The number of terms in the longest sum from which a function was computed, which bounds
+        the rounding errors."""
 
     def add(self, graph: int, gains: Gains, taken: Whole, shown: Whole) -> None:
         """Add the lower bound on the margin loss of a demonstration that a plan gives.
 
-        The bound is ℓ + <f_shown − f_plan, w>. The number ℓ is the loss of the plan, which `gains`
-        determines. The vectors f_plan and f_shown are the sums of the features over the arcs of
-        the plan and of the demonstration. The arguments `taken` and `shown` are the indices of
-        these arcs, and `graph` is the index of their graph.
+        The bound is ℓ + <f_shown − f_plan, w>, with the loss ℓ of the plan from `gains`. The
+        vectors f_plan and f_shown are the feature sums over the arcs `taken` and `shown` of the
+        graph with index `graph`.
         """
         won = gains.at(taken)
         rows = self._features[graph][taken]
@@ -50,20 +49,15 @@ class PlanFunctions:
         self._terms = max(self._terms, taken.size, shown.size)
 
     def add_constant(self, value: float) -> None:
-        """Add a constant lower bound on the margin loss of a demonstration.
-
-        It is used if no path has a smaller cost minus loss than the demonstration, and is then 0 up
-        to rounding.
-        """
+        """Add a constant lower bound, for a demonstration that is already the path of least cost
+        minus loss."""
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((value, zero, abs(value), zero))
 
     def combined(self, rates: Array) -> Cuts:
         """Return weighted sums of the affine functions as cutting planes, with rounding errors.
 
-        The array `rates` has a row for each cutting plane and a column for each function, and its
-        entries are the weights, which are >= 0. The result also contains bounds on the rounding
-        errors.
+        The array `rates` has a row of weights >= 0 for each cutting plane.
         """
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
         # Each term passes through at most this many roundings before it is part of a result.

@@ -1,4 +1,4 @@
-"""The evaluation of learned costs: how well their shortest paths reproduce the demonstrations."""
+"""The evaluation of learned costs: how well shortest paths reproduce the demonstrations."""
 
 from __future__ import annotations
 
@@ -25,36 +25,34 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class PerTask(NamedTuple):
-    """The comparison of each task's plan with its demonstration, in arrays with an entry per task.
+    """Comparisons of plans with demonstrations, as arrays with an entry per task.
 
     If a task has several demonstrations, `exact` and `optimal` are 1 if the plan matches at least
-    one of them, and the other numbers are means over the demonstrations.
+    one of them. The other numbers are means over the demonstrations.
     """
 
     exact: Array
-    """For each task, 1 if its plan has the same arcs as a demonstration, and 0 otherwise."""
+    """1 if the plan has the same arcs as a demonstration, and 0 otherwise."""
     optimal: Array
-    """For each task, 1 if a demonstration costs no more than the plan, up to rounding, and 0
-    otherwise."""
+    """1 if a demonstration costs no more than the plan, up to rounding, and 0 otherwise."""
     shared_arcs: Array
-    """The number of arcs that the plan of the task and its demonstration share. An arc that both
-    take twice counts twice."""
+    """The number of arcs that the plan and the demonstration share. An arc that both take twice
+    counts twice."""
     shown_arcs: Array
-    """The number of arcs of the demonstration of each task."""
+    """The number of arcs of the demonstration."""
     planned_arcs: Array
-    """The number of arcs of the plan of each task."""
+    """The number of arcs of the plan."""
     shared_nodes: Array
-    """The number of nodes that the plan of the task and its demonstration share. The target is not
-    counted."""
+    """The number of nodes that the plan and the demonstration share, without the target."""
     shown_nodes: Array
-    """The number of nodes of the task's demonstration. The target is not counted."""
+    """The number of nodes of the demonstration, without the target."""
     shown_cost: Array
-    """The cost of the task's demonstration. If rounding makes it less than the cost of the plan,
-    which is a shortest path, it is replaced by the cost of the plan."""
+    """The cost of the demonstration, or the cost of the plan if rounding makes the demonstration
+    cheaper."""
     planned_cost: Array
-    """The cost of the plan of each task."""
+    """The cost of the plan."""
     margin: Array
-    """The margin loss of the task at the evaluated costs, which is >= 0."""
+    """The margin loss of the task, >= 0."""
 
 
 _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
@@ -67,15 +65,14 @@ _RATIOS: dict[str, Callable[[PerTask], tuple[Array, Array | float]]] = {
     "regret": lambda r: (r.shown_cost - r.planned_cost, 1.0),
     "margin_loss": lambda r: (r.margin, 1.0),
 }
-"""The metrics of an `Evaluation` by name. Each value is a function that returns a numerator and a
-denominator for each task. The metric is the sum of the numerators divided by the sum of the
-denominators."""
+"""The metrics by name. Each function returns a numerator and a denominator for each task, and the
+metric is the ratio of their sums."""
 
 METRICS = tuple(_RATIOS)
 """The names of the metrics that an `Evaluation` computes."""
 
 UNITLESS = tuple(name for name in METRICS if name not in ("regret", "margin_loss"))
-"""The names of the metrics that do not change if all arc costs are multiplied by a number > 0."""
+"""The names of the metrics that do not depend on the unit of the costs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +84,9 @@ class Evaluation:
     tasks : tuple of Task
         The tasks that were planned.
     plans : tuple of Path
-        A path of least cost for each task. The costs do not depend on the loss of the task.
+        A path of least cost for each task, not augmented by the loss of the task.
     each : PerTask
-        The numbers of each task from which the metrics are computed.
+        The comparison of each plan with its demonstration, from which the metrics are computed.
     """
 
     tasks: tuple[Task, ...] = field(repr=False)
@@ -97,23 +94,23 @@ class Evaluation:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return the value of a metric, given its name, which is one of `METRICS`.
+        """Return the value of a metric, given its name in `METRICS`.
 
-        The weights of tasks are ignored.
+        All tasks count equally, whatever their weights.
 
         * ``exact_match`` is the fraction of tasks whose plan is a demonstration.
         * ``optimal_match`` is the fraction of tasks with a demonstration that is a shortest path.
         * ``arc_recall``, ``arc_precision`` and ``arc_f1`` count the arcs of all tasks together.
         * ``node_recall`` counts the nodes of all tasks together, without targets.
-        * ``regret`` is the mean of the cost of the demonstration minus the cost of the plan, >= 0,
-          in the unit of the costs.
-        * ``margin_loss`` is the mean of the margin losses, which also depends on this unit.
+        * ``regret`` is the mean excess cost of the demonstration over the plan, >= 0, in the unit
+          of the costs.
+        * ``margin_loss`` is the mean margin loss, which also depends on this unit.
         """
         numerator, denominator = ratio_parts(name, self.each)
         return float(numerator.sum() / denominator.sum())
 
     def metrics(self) -> dict[str, float]:
-        """Return a dictionary from the name of each metric to its value for these tasks."""
+        """Return all metrics by name."""
         return {name: self.metric(name) for name in METRICS}
 
     @property
@@ -123,17 +120,14 @@ class Evaluation:
         return tuple(_tie(self.tasks[i], self.plans[i]) for i in tied)
 
     def at(self, places: Any) -> Evaluation:
-        """Return the evaluation of some of the tasks.
-
-        The argument `places` has the indices of these tasks, or a Boolean for each task.
-        """
+        """Return the evaluation of some tasks, given their indices or a Boolean for each task."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
 
     @classmethod
     def joined(cls, reports: Sequence[Evaluation]) -> Evaluation:
-        """Merge evaluations, such as one for each fold, into one evaluation of all their tasks."""
+        """Merge evaluations, such as those of the folds, into one evaluation of all their tasks."""
         if not reports:
             raise InputError("the list of evaluations is empty; pass at least one evaluation")
         columns = zip(*(report.each for report in reports), strict=True)
@@ -158,24 +152,22 @@ class Evaluation:
 def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> Evaluation:
     """Plan for tasks at given costs, and compare the plans with the demonstrations.
 
-    The plan of a task is a shortest path from its source to its target. It does not depend on
-    the demonstrations. If several paths have the least cost, the plan is the path that the search
-    reaches first, in the order of the arcs. If the demonstration is one of these paths,
-    `optimal_match` counts the task as a match, but `exact_match` counts it only if the search
-    happened to choose the demonstration. Such ties are common for constant costs and rare for
-    learned costs.
+    The plan of a task is a shortest path from its source to its target. If several paths have the
+    least cost, the plan is the path that the search reaches first, in the order of the arcs. If the
+    demonstration is one of these paths, `optimal_match` counts the task as a match, but
+    `exact_match` does so only if the search happened to choose the demonstration. Such ties are
+    common for constant costs and rare for learned costs.
 
     Parameters
     ----------
     tasks : sequence of Task
         The tasks to plan.
     costs : LearnedCosts, callable or array
-        Learned costs, or a function that returns the arc costs of a graph, shape (E,). If all tasks
+        Learned costs, or a function that maps a graph to its arc costs, shape (E,). If all tasks
         are on the same graph, an array of arc costs is also accepted.
     negative : {"exact", "simple", "relaxed"}
-        The treatment of negative costs, as in `Oracle`. With ``"relaxed"``, only the metric
-        ``margin_loss`` changes: it becomes an upper bound on the mean margin loss. The plans are
-        the same as with ``"exact"``.
+        The treatment of negative costs, as in `Oracle`. ``"relaxed"`` gives the same plans as
+        ``"exact"``, but the metric ``margin_loss`` becomes an upper bound on the mean margin loss.
 
     Raises
     ------
@@ -217,19 +209,16 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
 
 
 class Difference(NamedTuple):
-    """The values of a metric in two evaluations, and a bootstrap interval of their difference."""
+    """The values of a metric in two evaluations, with a bootstrap interval of their difference."""
 
     first: float
     second: float
     difference: float
-    """The difference of the metric between two evaluations: the value `second` minus the value
-    `first`."""
+    """The value `second` minus the value `first`."""
     low: float
-    """The lower end of the bootstrap interval: the 2.5th percentile of the differences of the
-    metric over the bootstrap draws."""
+    """The lower end of the bootstrap interval: the 2.5th percentile of the differences."""
     high: float
-    """The upper end of the bootstrap interval: the 97.5th percentile of the differences of the
-    metric over the bootstrap draws."""
+    """The upper end of the bootstrap interval: the 97.5th percentile of the differences."""
 
 
 @accepts_seed
@@ -242,11 +231,11 @@ def compare(
     metrics: Sequence[str] = UNITLESS,
     by: Any = "task",
 ) -> dict[str, Difference]:
-    """Compare two evaluations by the differences of their metrics, with bootstrap intervals.
+    """Compare the metrics of two evaluations, with bootstrap intervals for the differences.
 
-    Each draw takes tasks with replacement, the same tasks for both evaluations, and recomputes
-    every metric on them. The intervals reflect the variation among these tasks, but not how much
-    the costs would change with another training set.
+    Each draw resamples the tasks, in the same way for both evaluations, and recomputes every
+    metric. The intervals reflect the variation among these tasks, but not the variation of the
+    costs over training sets.
 
     Parameters
     ----------
@@ -258,10 +247,9 @@ def compare(
     draws : int
         The number of bootstrap draws, at least 100.
     metrics : sequence of str
-        The metrics to compare, which are names from `METRICS`. By default they are all `METRICS`
-        except ``regret`` and ``margin_loss``, which depend on the unit of the costs.
-        Learned costs have no common unit, so these two may differ even if the plans are the same.
-        Pass their names only if the costs of both evaluations have the same unit.
+        The metrics to compare, which are names from `METRICS`. The default excludes ``regret`` and
+        ``margin_loss``, which depend on the unit of the costs. Pass these two only if the costs of
+        both evaluations have the same unit; learned costs have no common unit.
     by
         The groups of similar tasks that are drawn together, as in `split`. For recorded trips,
         ``"overlap"`` is best. By default every task is drawn separately.
@@ -269,7 +257,7 @@ def compare(
     Returns
     -------
     dict
-        A dictionary from the name of each metric to its `Difference`.
+        The `Difference` of each metric, by name.
 
     References
     ----------
@@ -304,7 +292,7 @@ def compare(
 def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
     """Return the numerator and the denominator of a metric for each task, as two arrays.
 
-    The metric is the sum of the numerators divided by the sum of the denominators.
+    The metric is the ratio of their sums.
     """
     if name not in _RATIOS:
         raise InputError(f"{name!r} is not a metric; the metrics are {', '.join(_RATIOS)}")
@@ -313,10 +301,7 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Return the sum of the rows of each bootstrap draw, as an array with a row for each draw.
-
-    A bootstrap draw takes n rows of `sums` with replacement, if `sums` has n rows.
-    """
+    """Return the column sums of each bootstrap draw of the rows of `sums`."""
     n = sums.shape[0]
     parts = []
     left = draws
@@ -345,10 +330,10 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
-    """Return a shortest path for a task, from its source to its target.
+    """Return a shortest path for a task.
 
-    The array `costs` contains the costs of the arcs in the order of their indices, and `ordered`
-    contains the same costs in the order of `Graph.forward`.
+    The array `costs` contains the arc costs in the order of the arc indices, and `ordered` contains
+    them in the order of `Graph.forward`.
     """
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
@@ -359,10 +344,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the numbers that compare a plan with the demonstrations of its task.
-
-    They are the entries of `PerTask` for the task, except the margin loss.
-    """
+    """Return the entries of `PerTask` for a task, except the margin loss."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -383,15 +365,14 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
 
 
 def arc_f1(task: Task, plan: Path) -> float:
-    """Return the F1 score of the arcs of a plan, with the arcs of the task's demonstrations as the
-    truth."""
+    """Return the F1 score of the arcs of a plan, measured against the task's demonstrations."""
     pairs = [(_shared(plan.arcs, shown.arcs), len(shown)) for shown in task.demonstrations]
     shared, length = np.mean(pairs, axis=0)
     return float(2.0 * shared / (length + len(plan)))
 
 
 def _tie(task: Task, plan: Path) -> str:
-    """Return a sentence that names the arcs in which a plan and a demonstration differ."""
+    """Return a sentence that names where a plan and a demonstration differ."""
     graph = task.graph
     shown = task.demonstration.arcs
     apart = np.setdiff1d(shown, plan.arcs), np.setdiff1d(plan.arcs, shown)

@@ -1,4 +1,4 @@
-"""The selection of features of a graph by the names that learned costs need, in their order."""
+"""Selection of the graph features that learned costs need, by name."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from relaxboost.planning.graphs import Graph
 
 
 class ExtraFeatures(UserWarning):
-    """The warning that a graph has features that the learned costs do not use."""
+    """The warning that a graph has features that the learned costs ignore."""
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
-    """Return the features of a graph's sites or, if `arcs` is true, of its arcs, in the order of
-    `names`.
+    """Return the features `names` of a graph's sites or, if `arcs` is true, of its arcs.
 
-    The result has a row for each site or arc, and a column for each name. If the graph has other
-    features, an `ExtraFeatures` warning is given once per graph. If a feature is missing, an
-    InputError is raised.
+    The result has a column for each name. Other features of the graph cause an `ExtraFeatures`
+    warning, once per graph. If a feature is missing, an InputError is raised.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:
@@ -52,7 +50,7 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
 
 
 def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
-    """Return the names of the features that graphs share, or raise an InputError if they differ."""
+    """Return the feature names that all graphs share, or raise an InputError if they differ."""
     names = graphs[0].names
     for graph in graphs[1:]:
         if graph.names != names:

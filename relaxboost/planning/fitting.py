@@ -1,4 +1,4 @@
-"""The function `fit`, which learns linear costs from demonstrations, with proved bounds."""
+"""The function `fit`, which learns linear costs with proved bounds."""
 
 from __future__ import annotations
 
@@ -25,21 +25,20 @@ from relaxboost.solvers.bundle.method import rounds
 
 
 class FitRecord(NamedTuple):
-    """The record of one round in the history of `fit`."""
+    """The record of one round of `fit`."""
 
     round: int
     value: float
-    """The value of the objective at the weights of this round. The objective is the regulariser
-    plus the mean margin loss."""
+    """The objective at the weights of this round: the regulariser plus the mean margin loss."""
     lower: float
-    """The best lower bound on the minimum of the objective that `fit` has proved so far."""
+    """The best proved lower bound on the minimum so far."""
     upper: float
-    """The least value of the objective that `fit` has found so far."""
+    """The least objective value found so far."""
     seconds: float
 
 
 class Ends(TypedDict, total=False):
-    """The optional limits that end a call of `fit`: rounds, seconds, and a callback."""
+    """The optional limits of a call of `fit`: rounds, seconds, and a callback."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -50,30 +49,31 @@ class Ends(TypedDict, total=False):
 class Fit(LinearCosts):
     """Linear costs that `fit` learned, with proved bounds on the minimum of the objective.
 
-    The objective Ω(w) + R(w) is the regulariser Ω plus the mean margin loss R, as in `Problem`.
+    The objective is Ω(w) + R(w), with the regulariser Ω and the mean margin loss R of the
+    `Problem`.
 
     Attributes
     ----------
     w : array of shape (d,)
-        The weights with the least objective value that `fit` found.
+        The best weights that `fit` found.
     lower, upper : float
         The bounds: lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an
         average of cutting planes, and the upper bound from the node potentials of shortest paths.
         Both bounds account for rounding, but not for underflow, which affects losses below 1e-300.
-        The features of the arcs are treated as exact numbers. Two assumptions are not proved. With
-        ``negative="simple"``, the lower bounds that HiGHS computes are assumed to be correct. With
-        ``negative="exact"``, if the exact costs of a cycle sum to a negative number at w, it is
-        assumed that the rounded costs do too, so that the planner finds the cycle.
+        They treat the features of the arcs as exact numbers. Two assumptions are not proved:
+        ``negative="simple"`` relies on the lower bounds that HiGHS computes, and
+        ``negative="exact"`` assumes that each negative cycle at w is also negative for the rounded
+        costs.
     status : str
         The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
         "interrupted", or "stalled" if rounding prevents further progress.
     exact : bool
         Whether the margin losses at w were computed exactly. With ``negative="relaxed"``, `lower`
-        and `upper` bound the minimum of a convex upper bound on the objective, which `Oracle`
-        describes. If `exact` is true, `upper` also bounds the exact objective at w. The exact
-        objective at w may still be below `lower` if some costs are negative.
+        and `upper` bound the minimum of a convex upper bound on the objective; see `Oracle`. If
+        `exact` is true, `upper` also bounds the exact objective at w, which may still be below
+        `lower` if some costs are negative.
     chosen : Chosen, optional
-        The record of how the strength of the ridge was chosen, if the caller passed none.
+        The record of how the ridge strength was chosen if the caller passed no regulariser.
     """
 
     seconds: float
@@ -99,47 +99,45 @@ def fit(
     verbose: int = 0,
     **limits: Unpack[Ends],
 ) -> Fit:
-    """Learn linear costs by maximum-margin planning, with a certified relative gap.
+    """Learn linear costs by maximum-margin planning, up to a certified relative gap.
 
     Parameters
     ----------
     tasks : sequence of Task, or Problem
-        The tasks to learn from. Pass a `Problem` to also set the signs of weights, the scaling of
-        features, or the treatment of negative costs.
+        The tasks to learn from. A `Problem` also sets the signs of the weights, the scale of the
+        features, and the treatment of negative costs.
     regulariser : Regulariser, optional
-        The default is a `Ridge` whose strength is chosen by cross-validation on three folds, also
-        for a `Problem` that was created without a regulariser and has w >= 0. Trips that overlap
-        are always in the same fold. The scores, in `Fit.chosen`, are the shares of arcs that plans
-        have in common with held-out trips. If there are fewer than six clusters of overlapping
-        trips, the strength is a thousandth of the largest strength that would be tried.
+        The default is a `Ridge` whose strength is chosen by cross-validation on three folds. This
+        also applies to a `Problem` without a regulariser if its weights are >= 0. Overlapping trips
+        are always in the same fold. The scores, in `Fit.chosen`, are the mean F1 scores of the arcs
+        of plans for held-out trips. If there are fewer than six clusters of overlapping trips, the
+        strength is a thousandth of the largest strength that would be tried.
     method : {"bundle"} or Bundle
-        The method. A `Bundle` has options; for example, ``Bundle(start=fit)`` continues an earlier
-        run.
+        The method. A `Bundle` sets its options; ``Bundle(start=fit)`` continues an earlier run.
     tol : float
         The relative tolerance, > 0. The run ends when upper − lower <= tol · upper, where upper is
         the best value so far. An allowance for rounding errors, −`Problem.floor`, is added to the
-        right side. This allowance, and the rounding errors of the final proof, matter only for
-        values close to 0.
+        right side; it matters only for values close to 0.
     verbose : int
-        If it is above 0, a progress bar shows the gap on a terminal.
+        If `verbose` is above 0, a progress bar shows the gap on a terminal.
     **limits
         ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, in seconds from the call, can
-        end the run within a round. The first evaluation, and the last one, which proves the upper
-        bound, are always completed. The choice of the strength takes one more evaluation, and at
-        most half of the time. ``callback`` is called with the `FitState` of each round, and ends
-        the run if it returns a true value.
+        end the run within a round. The first evaluation and the last, which proves the upper bound,
+        are always completed. Choosing the strength takes one more evaluation, and at most half of
+        the time. ``callback`` is called with the `FitState` of each round, and ends the run if it
+        returns a true value.
 
     Warns
     -----
     UserWarning
-        If all learned costs are 0, if the demonstrations are shortest paths by each of the features
-        alone, if a feature is 0 on every arc, or if the time limit ends the choice of the strength
-        before all strengths are tried. The warning suggests what to change.
+        If all learned costs are 0, if the demonstrations are shortest paths by each feature alone,
+        if a feature is 0 on every arc, or if the time limit ends the cross-validation early. The
+        warning suggests what to change.
 
     Returns
     -------
     Fit
-        The learned costs. After Ctrl-C they have the best bounds so far.
+        The learned costs. After Ctrl-C these are the best costs and bounds so far.
 
     Raises
     ------
@@ -227,8 +225,7 @@ def _warnings(found: Fit, problem: Problem, clock: Clock) -> Iterator[str]:
 
 
 def _as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return the problem of learning costs from a list of tasks. If a `Problem` is given, return it
-    unchanged."""
+    """Return a given `Problem` unchanged, or make one from a list of tasks."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
@@ -251,8 +248,7 @@ class _Bracket:
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
     def keep(self, state: FitState) -> str:
-        """Record a round of `fit`. Return "optimal" if the gap is small enough, and an empty string
-        otherwise."""
+        """Record a round. Return "optimal" if the gap is small enough, and "" otherwise."""
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point
@@ -267,9 +263,9 @@ class _Bracket:
 
 
 def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return a warning with advice if all learned costs are 0, or if there was nothing to learn.
+    """Return a warning with advice if all learned costs are 0 or if there was nothing to learn.
 
-    In all other cases, the result is an empty string.
+    Otherwise, return an empty string.
     """
     # Costs below this share of the loss are rounding errors of 0.
     at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)

@@ -1,4 +1,4 @@
-"""Graphs from pandas tables, in which each row is an arc of the graph."""
+"""Graphs from pandas tables with a row for each arc."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from relaxboost.planning.labels import Labels, same_label
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 MAX_CATEGORIES = 100
-"""The maximum number of different values of a text column that is used as a feature. Each value
-becomes a separate feature. A column with more values probably has names of arcs."""
+"""The maximum number of distinct values of a text column, each of which becomes a feature. A column
+with more values probably contains names of arcs."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The type of the argument `features` of `from_pandas`: names of columns, or a graph or learned
-costs that have the wanted features."""
+"""The type of `features` in `from_pandas`: column names, or a graph or learned costs that have the
+wanted features."""
 
 
 def from_pandas(
@@ -35,34 +35,31 @@ def from_pandas(
     nodes: Any = None,
     unseen: str = "refuse",
 ) -> Graph:
-    """Return the graph of a table that has a row for each arc.
+    """Create a graph from a table with a row for each arc.
 
-    A column of numbers becomes a feature of the same name. A column of text or categories becomes
-    one feature for each of its values: ``highway=primary`` is 1 in the rows with the value
-    ``primary``, and 0 in all other rows. Columns joined by ``*`` are multiplied:
-    ``length*highway=primary`` is the length of primary roads. A column whose name itself contains
-    ``*`` or ``=`` can be given by its full name.
+    A numeric column becomes a feature of the same name. A column of text or categories becomes one
+    feature for each value: ``highway=primary`` is 1 in the rows with the value ``primary``, and 0
+    in all other rows. Columns joined by ``*`` are multiplied: ``length*highway=primary`` is the
+    length of primary roads. The name of a column may itself contain ``*`` or ``=``.
 
     Parameters
     ----------
     edges : pandas.DataFrame
-        The table, with a row for each arc. A street that is open both ways has two rows.
+        The table. A two-way street has two rows.
     source, target : str
-        The names of the columns with the labels of the nodes where an arc starts and ends.
+        The names of the columns with the node labels where an arc starts and ends.
     features : sequence of str, str, Graph or LearnedCosts, optional
-        Names of columns, or of single features such as ``highway=primary``. A graph or learned
-        costs select the features that they have. By default all columns except those of nodes and
-        edge labels are used, with a warning if whole numbers, such as ``osmid``, look like names of
-        edges.
+        Column names, or single features such as ``highway=primary``. A graph or learned costs
+        select the features that they have. By default, all columns except those of nodes and edge
+        labels are used, with a warning if whole numbers, such as ``osmid``, look like edge names.
     edge : str, optional
-        The name of the column with the labels of edges, which become the `keys` of the graph.
+        The name of the column with the edge labels, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
-        The coordinates of the nodes, with the labels of the nodes as index. Columns ``x`` and
-        ``y`` are used unchanged. Columns ``lon`` and ``lat`` are degrees, and become metres from
-        the middle of the map.
+        The node coordinates, indexed by node label. Columns ``x`` and ``y`` are used unchanged.
+        Columns ``lon`` and ``lat`` are degrees, and become metres from the middle of the map.
     unseen : {"refuse", "ignore"}
-        The treatment of a text value for which the graph or the costs passed as `features` have no
-        feature. ``"ignore"`` sets all features of the column to 0 in that row.
+        The treatment of text values without a feature in the graph or the costs passed as
+        `features`. ``"ignore"`` sets all features of the column to 0 in that row.
 
     Returns
     -------
@@ -73,9 +70,9 @@ def from_pandas(
     ------
     InputError
         If the table is empty or lacks a column, if a text column has more than 100 values, or if
-        ``x`` and ``y`` are in degrees but lengths are in metres. For missing values, infinite
-        numbers, self-loops, nodes without coordinates and unknown text values, the message names
-        the row.
+        ``x`` and ``y`` are in degrees but lengths are in metres. Also for missing values, infinite
+        numbers, self-loops, nodes without coordinates and unknown text values; the message then
+        names the row.
 
     Notes
     -----
@@ -116,7 +113,7 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
             hash((u, v))
         except TypeError:
             raise InputError(
-                f"{at('edges', edges, row)}: {u!r} -> {v!r} has a label that cannot be hashed; "
+                f"{at('edges', edges, row)}: {u!r} -> {v!r} has an unhashable label; "
                 "label the nodes with numbers, strings or tuples instead of lists"
             ) from None
         if u == v:
@@ -153,7 +150,7 @@ def _warn_of_names(edges: str, column: Any) -> None:
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the names of the table columns from which the requested features are made, without
+    """Return the names of the columns from which the requested features are made, without
     repetitions."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
@@ -172,12 +169,10 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Split the name of a feature into the names of the columns that it multiplies and a text
-    value.
+    """Split a feature name into column names and a text value, which may be None.
 
-    The name ``length*highway=primary`` multiplies the columns ``length`` and ``highway``, and the
-    text value of the last column is ``primary``. The value is None if the name contains no text
-    value.
+    For example, ``length*highway=primary`` has the columns ``length`` and ``highway`` and the text
+    value ``primary``.
     """
     if name in known:
         return [name], None
@@ -190,9 +185,9 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
 
 
 def encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]]:
-    """Return an array of features made from the columns of a table, and the names of the features.
+    """Return an array of features made from the columns of a table, and the feature names.
 
-    The array has a row for each row of the table, and a column for each feature.
+    The array has a row for each row of the table.
     """
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
@@ -214,15 +209,15 @@ def encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str]
 
 
 class _Columns:
-    """The columns of a pandas table. A column is converted to numbers or to categories when a
-    feature needs the column."""
+    """The columns of a pandas table, converted to numbers or categories when a feature needs
+    them."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
         self._texts: dict[str, Any] = {}
 
     def names(self, term: str) -> list[str]:
-        """Return the names of the features made from a column or a product of columns."""
+        """Return the feature names that a column or a product of columns gives."""
         parts, value = _parts(term, self.table.columns)
         if value is not None:
             known = list(self._text(parts[-1]).categories)
@@ -260,7 +255,7 @@ class _Columns:
         return made
 
     def check_known(self, names: list[str]) -> None:
-        """Raise an InputError at the first row with a text value for which there is no feature."""
+        """Raise an InputError at the first row with a text value that has no feature."""
         known: dict[str, set[str]] = {}
         for parts, value in (_parts(name, self.table.columns) for name in names):
             if value is not None:

@@ -1,4 +1,4 @@
-"""Graphs, stored as arrays, with features that determine costs, and paths in these graphs."""
+"""Graphs with features on arcs or sites, stored as arrays, and paths in these graphs."""
 
 from __future__ import annotations
 
@@ -17,34 +17,31 @@ from relaxboost._core.parameters import is_given
 from relaxboost.planning.labels import Labels, Numbered
 
 PLACES = 'give the graph position=, from_networkx position=("x", "y"), or from_pandas nodes='
-"""The remedy in error messages about a graph that lacks the coordinates of its nodes."""
+"""The remedy for a graph without node coordinates."""
 
 
 class Adjacency(NamedTuple):
-    """The list of the arcs of a graph, sorted by tail or by head.
-
-    The forward adjacency is sorted by tail, and the backward adjacency by head.
-    """
+    """The arcs of a graph, sorted by tail (forward) or by head (backward)."""
 
     start: Whole
-    """For each node, the position of its first arc in the sorted list of arcs. The arcs of node v
-    have the positions start[v] to start[v + 1] − 1."""
+    """The position of each node's first arc in the sorted list. The arcs of node v have the
+    positions start[v] to start[v + 1] − 1."""
     far: Whole
-    """For each arc in the sorted list, its other end: the head if the list is sorted by tail, and
-    the tail if it is sorted by head."""
+    """The other end of each arc in the sorted list: the head if sorted by tail, and the tail if
+    sorted by head."""
     arcs: Whole
-    """For each arc in the sorted list, the index of the arc in the graph."""
+    """The index of each arc in the sorted list."""
 
 
 class Path:
-    """A path along arcs of a graph. A path may visit a node twice, as recorded trips sometimes do.
+    """A path in a graph. Like a recorded trip, it may visit a node twice.
 
     Parameters
     ----------
     graph : Graph
-        The graph of the arcs.
+        The graph that contains the arcs.
     arcs : array of int
-        The indices of at least one arc, in order.
+        The arc indices, at least one, in order.
 
     Raises
     ------
@@ -95,15 +92,11 @@ class Path:
         return [self.graph.label(node) for node in self.numbers]
 
     def features(self) -> Array:
-        """Return the sum of each feature over the arcs of the path, as an array with an entry for
-        each feature."""
+        """Return the sum of each feature over the arcs of the path."""
         return self.graph.arc_features[self.arcs].sum(axis=0)
 
     def cost(self, costs: Array) -> float:
-        """Return the cost of the path, which is the sum of the costs of its arcs.
-
-        The array `costs` has the cost of each arc of the graph.
-        """
+        """Return the cost of the path, given the cost of each arc of the graph."""
         return float(costs[self.arcs].sum())
 
     def __len__(self) -> int:
@@ -126,21 +119,21 @@ class Path:
 
 
 class Graph:
-    """A directed graph with features of its arcs or, more generally, of its sites.
+    """A directed graph with features on its arcs or, more generally, on its sites.
 
     Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Features
     belong to *sites*, which are the arcs by default, the cells of a grid, or the edges of an
-    undirected graph. The graph has E arcs and S sites. The cost of an arc is a weighted sum of the
-    costs of the sites: c = B C, where the vector C has the costs of the sites, and the matrix B =
-    `sites` has a row of weights >= 0 for each arc. Linear costs of the sites are C = X w, where
-    the matrix X has a row of features for each site, and w has a weight for each feature.
+    undirected graph. The graph has E arcs and S sites. The arc costs are c = B C, where C is the
+    vector of site costs and the matrix B = `sites` has a row of weights >= 0 for each arc. Linear
+    site costs are C = X w, where X has a row of features for each site and w a weight for each
+    feature.
 
     The functions `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` create graphs.
 
     Parameters
     ----------
     tail, head : arrays of shape (E,)
-        Indices of nodes, from 0 to nodes − 1. There must be at least one arc, and no self-loops.
+        Node indices, from 0 to nodes − 1. There must be at least one arc, and no self-loops.
     features : array of shape (S, d), optional
         The features of the sites, which must be finite. S = E unless `sites` is given.
     nodes : int, sequence of hashables, or Labels, optional
@@ -153,12 +146,12 @@ class Graph:
     position : array of shape (nodes, 2), optional
         The coordinates of the nodes, for example for pictures.
     keys : sequence of E hashables, optional
-        Labels that distinguish parallel arcs, as the keys of a networkx multigraph do; see `arc`.
+        Labels that distinguish parallel arcs, like the keys of a networkx multigraph; see `arc`.
 
     Attributes
     ----------
     ignored : set of str
-        The names of the features that learned costs ignored with an `ExtraFeatures` warning.
+        The features that learned costs ignored with an `ExtraFeatures` warning.
     notes : tuple of str
         Sentences about the values that `from_osmnx` replaced or left out.
 
@@ -221,13 +214,10 @@ class Graph:
         return self.arcs if self.sites is None else self.sites.shape[1]
 
     def costs(self, site_costs: ArrayLike) -> Array:
-        """Return the cost of each arc of the graph, given the cost of each site.
+        """Return the cost of each arc, given the cost of each site.
 
-        The cost of an arc is a weighted sum of the costs of the sites. The row of the matrix
-        `sites` for this arc contains the weights.
-
-        Weights of the features give the arc costs ``graph.arc_features @ weights``. For learned
-        weights, `LearnedCosts.costs` returns them.
+        To compute arc costs from weights of the features, use ``graph.arc_features @ weights``, or
+        `LearnedCosts.costs` for learned weights.
         """
         C = np.asarray(site_costs, dtype=np.float64)
         if C.shape != (self.size,):
@@ -238,51 +228,46 @@ class Graph:
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
-        """Return a number for each site, given a number for each arc.
+        """Sum a number for each arc over the sites, with the weights of the matrix `sites`.
 
-        The number of a site is a weighted sum of the numbers of the arcs. The column of the matrix
-        `sites` for this site contains the weights. This linear map is the adjoint of `costs`.
+        This linear map is the adjoint of `costs`.
         """
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
     # The product is cached, because every fit and every prediction needs it.
     @cached_property
     def arc_features(self) -> Array:
-        """The features of the arcs of the graph, with a row for each arc and a column for each
-        feature.
+        """The features of the arcs, as an array of shape (E, d).
 
-        The costs of the arcs for the weights w are ``arc_features @ w``.
+        The arc costs for the weights w are ``arc_features @ w``.
         """
         return self.features if self.sites is None else np.asarray(self.sites @ self.features)
 
     @cached_property
     def forward(self) -> Adjacency:
-        """The list of the arcs of the graph, sorted by tail, then by index."""
+        """The arcs of the graph, sorted by tail, then by index."""
         return _adjacency(self.tail, self.head, self.nodes)
 
     @cached_property
     def place(self) -> Whole:
-        """The position of each arc in the list `forward`, in which the arcs of the graph are sorted
-        by tail."""
+        """The position of each arc in `forward`."""
         made = np.empty(self.arcs, dtype=np.int64)
         made[self.forward.arcs] = np.arange(self.arcs)
         return made
 
     @cached_property
     def near(self) -> Whole:
-        """The node at which each arc of the graph starts. The arcs are in the order of
-        `forward`."""
+        """The tail of each arc, in the order of `forward`."""
         return self.tail[self.forward.arcs]
 
     @cached_property
     def backward(self) -> Adjacency:
-        """The list of the arcs of the graph, sorted by head, then by index."""
+        """The arcs of the graph, sorted by head, then by index."""
         return _adjacency(self.head, self.tail, self.nodes)
 
     @cached_property
     def incidence(self) -> Any:
-        """The sparse incidence matrix of the graph, with a row for each node and a column for each
-        arc.
+        """The sparse incidence matrix, with a row for each node and a column for each arc.
 
         The column of an arc has +1 in the row of its tail and −1 in the row of its head.
         """
@@ -296,10 +281,7 @@ class Graph:
         return csc_array((signs, ends, starts), shape=(self.nodes, self.arcs))
 
     def node(self, label: Hashable) -> int:
-        """Return the index of the node with the given label.
-
-        An InputError is raised if no node has this label.
-        """
+        """Return the index of a node, given its label, or raise an InputError if it is unknown."""
         return self.labels.number(label)
 
     def label(self, node: int) -> Hashable:
@@ -307,8 +289,7 @@ class Graph:
         return self.labels.label(int(node))
 
     def arc_name(self, arc: int) -> str:
-        """Return a description of an arc for error messages: its index, and the labels of its two
-        nodes."""
+        """Return an arc's index and node labels, for error messages."""
         return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
 
     def arc(self, tail: Hashable, head: Hashable, key: Hashable = None) -> int:
@@ -319,7 +300,7 @@ class Graph:
         tail, head : labels of nodes
             The nodes where the arc starts and where it ends.
         key : hashable, optional
-            An entry of `keys`, which selects one of several parallel arcs.
+            The entry of `keys` that selects one of several parallel arcs.
 
         Raises
         ------
@@ -355,14 +336,14 @@ class Graph:
     def path(
         self, nodes: Sequence[Hashable] | None = None, *, arcs: ArrayLike | None = None
     ) -> Path:
-        """Return the path through the given nodes of the graph, or along the given arcs.
+        """Return the path through given nodes or along given arcs.
 
         Parameters
         ----------
         nodes : sequence of labels
             The nodes of the path, at least two.
         arcs : array of int
-            The indices of the arcs, for paths with parallel arcs; `arc` returns an index.
+            The arc indices, for paths with parallel arcs; `arc` returns such an index.
 
         Raises
         ------
@@ -468,9 +449,9 @@ def check_graph(given: object) -> None:
 
 
 def weights_hint(graph: Graph, given: Array) -> str:
-    """Return the end of an error message for a caller who may have passed weights as costs.
+    """Return a hint for an error message if an array of costs may contain weights instead.
 
-    If the array does not have an entry for each feature, the result is an empty string.
+    Otherwise, return an empty string.
     """
     d = graph.features.shape[1]
     hint = f"; if these are weights of the {d} features, pass graph.arc_features @ weights"

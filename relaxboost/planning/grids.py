@@ -1,4 +1,4 @@
-"""Graphs of grids whose cells have features or are blocked, with steps to 4 or 8 neighbours."""
+"""Grid graphs with cell features, blocked cells, and steps to 4 or 8 neighbours."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The values of the argument `corners` of `grid`. They say whether both, one or none of the two
-cells next to a diagonal step must be passable."""
+"""The values of `corners` in `grid`: whether both, one or none of the two cells next to a diagonal
+step must be passable."""
 
 
 def grid(
@@ -26,23 +26,24 @@ def grid(
     neighbours: int = 8,
     corners: str = "both",
 ) -> Graph:
-    """Return the graph of a grid whose cells have features.
+    """Create a grid graph from features of its cells.
 
-    The cells are the nodes, with the labels (row, column), and the sites, so that learned costs
-    form a map. The cost of a step is its length (1, or √2 along a diagonal) times the mean cost of
-    the two cells that it joins.
+    The cells are both the nodes, with the labels (row, column), and the sites, so that learned
+    costs form a map. A step costs its length (1, or √2 along a diagonal) times the mean cost of the
+    two cells that it joins.
 
     Parameters
     ----------
     layers : array of shape (L, H, W) or (H, W)
-        The features of the cells, which are ignored for blocked cells. With a layer of ones, linear
-        costs can depend on the length of a path.
+        The cell features, which are ignored for blocked cells. With a layer of ones, linear costs
+        can depend on the path length.
     passable : array of bool, shape (H, W), optional
-        Blocked cells have no arcs. By default all cells are passable.
+        The mask of the passable cells. Other cells are blocked and have no arcs. By default, all
+        cells are passable.
     names : sequence of L str, optional
-        The names of the layers, which become the names of the features.
+        The names of the layers, which become the feature names.
     neighbours : {8, 4}
-        The number of cells around a cell to which arcs lead: 8 with diagonal steps, 4 without.
+        The number of neighbours of a cell: 8 with diagonal steps, 4 without.
     corners : {"both", "one", "free"}
         How many of the two cells next to a diagonal step must be passable. With ``"both"``, as in
         the MovingAI benchmarks, no step cuts a corner. With ``"one"``, no step passes between two
@@ -62,7 +63,7 @@ def grid(
 
     Examples
     --------
-    The rows of a .map file of MovingAI are strings, in which "@" is a wall.
+    The rows of a MovingAI .map file are strings, in which "@" is a wall.
 
     >>> import numpy as np
     >>> from relaxboost import planning as pl
@@ -102,11 +103,8 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return the checked features of a grid's cells, and its passable cells.
-
-    The features are an array with the axes layer, row and column. The passable cells are a Boolean
-    array with the axes row and column.
-    """
+    """Return the validated cell features (layer, row, column), and the mask of the passable cells
+    (row, column)."""
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:
@@ -136,7 +134,7 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
 
 
 def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Array]:
-    """Return the tails, heads and lengths of all arcs of a grid, sorted by tail, then by head."""
+    """Return the tails, heads and lengths of all arcs, sorted by tail, then by head."""
     H, W = free.shape
     # The steps are in the order of the numbers of the cells to which they lead.
     around = list(product((-1, 0, 1), repeat=2))

@@ -1,7 +1,6 @@
-"""Compiled searches for shortest paths.
+"""Compiled shortest-path searches.
 
-Their arguments `start` and `far` are the arrays of an `Adjacency`, which lists the arcs of a graph
-by node. Their costs are in the order of this list.
+The arguments `start` and `far` are the arrays of an `Adjacency`, and costs are in its order.
 """
 
 from __future__ import annotations
@@ -12,29 +11,26 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""An empty array, which is passed to `search` if there are no estimates of the distance to the
-target. It is not None, because compiled code needs a fixed type."""
+"""The empty array that is passed to `search` without estimates. It is not None, because compiled
+code needs a fixed type."""
 
 HEAP_ARITY = 4
-"""The number of children of each node of the heap in Dijkstra's algorithm. Four children cause
-fewer cache misses than two."""
+"""The number of children of a heap node. Four children cause fewer cache misses than two."""
 
 
 @njit(nogil=True)
 def search(
     start: Whole, far: Whole, cost: Array, source: int, target: int, ahead: Array
 ) -> tuple[Array, Whole]:
-    """Return the distance of each node from the node `source`, and the last arc of each path.
+    """Return the distance of each node from `source`, and the last arc of each path.
 
-    The second array contains, for each node, the last arc of a shortest path to the node. The arc
-    is given by its position in the adjacency list. The entry is −1 for the source, and for nodes
-    that the search did not reach.
+    The last arcs are positions in the adjacency list, or −1 for the source and for nodes that were
+    not reached.
 
-    The search is Dijkstra's algorithm for costs >= 0 on an indexed heap. If `ahead` is not empty,
-    the search is A*, and `ahead` contains admissible estimates of the distance of each node to the
-    target, or inf if there is no path. The search ends when the distance of the target is final, so
-    that the entries of nodes farther away may not be final. If the target is −1, the search covers
-    the whole graph.
+    The search is Dijkstra's algorithm for costs >= 0. If `ahead` is not empty, it is A* with the
+    admissible estimates `ahead` of the distance to the target (inf if there is no path). The search
+    ends when the distance of the target is final; other entries may not be final. If the target is
+    −1, the search covers the whole graph.
     """
     nodes = start.size - 1
     guided = ahead.size > 0
@@ -116,7 +112,7 @@ def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: 
 
 @njit(nogil=True)
 def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Whole:
-    """Return the arcs of the path that a search found, in the order of the path."""
+    """Return the arcs of the path that a search found, in order."""
     count = 0
     node = target
     # A first pass counts the arcs, so that the array has the right size.
@@ -136,15 +132,10 @@ def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Who
 def relax(
     start: Whole, far: Whole, near: Whole, cost: Array, source: int, inside: Flags
 ) -> tuple[Array, Whole, int]:
-    """Return the distance of each node, the last arc of each path, and a node on a negative cycle.
+    """Run Bellman–Ford with a queue, over the nodes for which `inside` is true.
 
-    The distances are those from the node `source`. The second array contains, for each node, the
-    last arc of the best path to the node. The arc is given by its position in the adjacency list.
-    The entry is −1 for the source, and for nodes that the search did not reach. The third result is
-    the index of a node on a cycle of negative cost, or −1 if no such cycle was found.
-
-    The search is the Bellman–Ford algorithm with a queue. Nodes for which `inside` is false are not
-    visited.
+    Return the distance of each node from `source`, the last arc of each path as in `search`, and a
+    node on a cycle of negative cost, or −1 if no such cycle was found.
     """
     # Distances are pairs of doubles, because in plain doubles the distances on a cycle of cost 0
     # could decrease forever. An improvement counts only if it exceeds the rounding errors that can
@@ -195,11 +186,9 @@ def relax(
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle of the arcs in `via`, or −1 if these arcs form no cycle.
+    """Return a node on a cycle of the last arcs `via` of a search, or −1 if there is no cycle.
 
-    The array `via` contains, for each node, the last arc of the best path to the node that a search
-    has found. Up to rounding errors, these arcs form a cycle only if the cycle has negative
-    cost.
+    Up to rounding errors, such a cycle has negative cost.
     """
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
@@ -217,15 +206,13 @@ def _cycle(via: Whole, near: Whole) -> int:
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
     """Return the least slack of all arcs, an arc with this slack, and a scale for rounding errors.
 
-    The arguments `near` and `far` contain the nodes where the arcs start and end. The slack of an
-    arc is c + π_near − π_far, where c is the cost of the arc and π are the potentials of the nodes.
-    If no slack is negative, the potentials prove a lower bound on the cost of every path.
+    The slack of an arc is c + π_near − π_far, with its cost c and the potentials π of its ends. If
+    no slack is negative, the potentials prove a lower bound on the cost of every path.
 
     A potential of +inf states that the source does not reach the node, and −inf that the node does
     not reach the target. If an arc contradicts these statements, its slack is −inf. The third
-    result is the largest of |c|, |π_near| and |π_far| over all arcs whose slack is so small that
-    rounding errors may have changed its sign. The rounding errors of these slacks are proportional
-    to this number.
+    result bounds |c|, |π_near| and |π_far| on the arcs whose slack could have the wrong sign. The
+    rounding errors of these slacks are proportional to it.
     """
     worst = np.inf
     where = -1

@@ -1,4 +1,4 @@
-"""The labels that users give to the nodes of a graph, and the node index for each label."""
+"""Node labels, and the node index for each label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relaxboost._core.parameters import is_given
 def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
     """Return a hint for the error message about an unknown node label, or an empty string.
 
-    The hint names a label of the graph that differs only in its type, such as 1 and '1'.
+    The hint names an existing label of another type, such as 1 for '1'.
     """
     # Files often turn numbers into text, text into numbers, and whole numbers into 1.0.
     text = re.sub(r"^(-?\d+)\.0*$", r"\1", str(label))
@@ -31,8 +31,7 @@ def same_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
-    """Return a hint for the error message about an unknown node label. The hint names similar
-    labels of the graph."""
+    """Return a hint for the error message about an unknown node label, with similar labels."""
     if same := same_label(label, known):
         return same
     texts = [one for one in known if isinstance(one, str)]
@@ -40,14 +39,14 @@ def near_label(label: Hashable, known: Mapping[Hashable, int]) -> str:
 
 
 class Labels:
-    """The labels of a graph's nodes, which are all different, in the order of the node indices."""
+    """The labels of a graph's nodes, all different, in the order of the node indices."""
 
     def __init__(self, labels: Sequence[Hashable]) -> None:
         self._labels = list(labels)
         try:
             self._numbers = {label: place for place, label in enumerate(self._labels)}
         except TypeError as error:
-            raise InputError(f"labels of nodes must be hashable: {error}") from None
+            raise InputError(f"node labels must be hashable: {error}") from None
         if len(self._numbers) != len(self._labels):
             raise InputError("node labels must be unique; remove the duplicates")
 
@@ -55,10 +54,7 @@ class Labels:
         return len(self._labels)
 
     def number(self, label: Hashable) -> int:
-        """Return the index of the node with the given label.
-
-        An InputError is raised if no node has this label.
-        """
+        """Return the index of a node, given its label, or raise an InputError if it is unknown."""
         try:
             return self._numbers[label]
         except (KeyError, TypeError):
@@ -68,7 +64,7 @@ class Labels:
             ) from None
 
     def label(self, number: int) -> Hashable:
-        """Return the label of the node with the given index."""
+        """Return the label of a node, given its index."""
         return self._labels[number]
 
 
@@ -93,7 +89,7 @@ class Numbered(Labels):
 
 
 class Cells(Labels):
-    """Node labels (row, column) of the cells of a grid, row by row."""
+    """Node labels (row, column) for the cells of a grid, row by row."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape

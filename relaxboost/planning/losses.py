@@ -1,4 +1,4 @@
-"""Losses for planning, which measure how much a path differs from a demonstration."""
+"""Planning losses, which measure how much a path differs from a demonstration."""
 
 from __future__ import annotations
 
@@ -19,23 +19,20 @@ from relaxboost.planning.graphs import PLACES, Graph, Path
 
 
 class Gains(NamedTuple):
-    """The loss of paths for one demonstration: a constant plus a number, called gain, for each arc.
+    """The loss of paths for one demonstration: a constant plus a gain for each arc of the path.
 
-    The loss of a path is the constant plus the gains of the arcs of the path. To take the loss into
-    account, a planner subtracts the gain of each arc from the cost of the arc.
+    Loss-augmented planning subtracts the gain of each arc from its cost.
     """
 
     constant: float
     arcs: Whole | None
-    """The indices of the arcs to which `values` belong, without repetitions. All other arcs have
+    """The indices, without repetitions, of the arcs with the gains `values`. All other arcs have
     the gain 0. None means all arcs of the graph, in order."""
     values: Array
-    """The gains: one for each entry of `arcs`, or one for each arc of the graph if `arcs` is
-    None."""
+    """The gains, one for each entry of `arcs`, or for each arc of the graph if `arcs` is None."""
 
     def at(self, arcs: Whole) -> Array:
-        """Return the gain of each of the given arcs, which is the amount that the arc adds to the
-        loss of a path."""
+        """Return the gains of the given arcs."""
         if self.arcs is None:
             return self.values[arcs]
         if not self.arcs.size:
@@ -47,14 +44,13 @@ class Gains(NamedTuple):
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
     def total(self, path: Whole) -> float:
-        """Return the loss of a path, given the indices of the arcs of the path."""
+        """Return the loss of a path, given its arc indices."""
         return self.constant + float(self.at(path).sum())
 
     def floor(self, path: Whole) -> float:
-        """Return the minimum of 0 and the loss of a path, rounded downwards.
+        """Return the loss of a path, given its arc indices, or 0 if the loss is positive.
 
-        The argument `path` contains the indices of the arcs of the path. The sum of the constant
-        and the gains is computed exactly before it is rounded.
+        The loss is summed exactly, and then rounded down.
         """
         # The constant is a rounded sum, which may not cancel the gains of a demonstration exactly.
         # The result of fsum is the nearest double to the exact sum.
@@ -63,14 +59,14 @@ class Gains(NamedTuple):
 
 
 class PathLoss(ABC):
-    """The base class of losses, which measure how much a path differs from a demonstration.
+    """The base class of planning losses.
 
-    A loss is a constant plus a sum over the arcs of the path. The loss of the demonstration itself
-    is 0.
+    A loss measures how much a path differs from a demonstration. It is a constant plus a sum over
+    the arcs of the path, and is 0 for the demonstration itself.
 
-    A user-defined loss is an immutable subclass that defines `gains`. If no gain is above 0,
-    Dijkstra's algorithm is exact, because costs >= 0 remain >= 0 when the gains are subtracted. A
-    subclass with a `name` is added to `LOSSES`, and the command line then accepts this name.
+    A user-defined loss is an immutable subclass that defines `gains`. If all gains are <= 0,
+    subtracting them keeps nonnegative costs nonnegative, so that Dijkstra's algorithm is exact. A
+    subclass with a `name` is registered in `LOSSES`, and the command line accepts this name.
 
     Examples
     --------
@@ -94,29 +90,27 @@ class PathLoss(ABC):
 
     @abstractmethod
     def gains(self, demonstration: Path) -> Gains:
-        """Return the loss of all paths for one demonstration, as a constant and a number for each
-        arc."""
+        """Return the loss of all paths for one demonstration."""
 
     def value(self, path: Path, demonstration: Path) -> float:
-        """Return the loss of a path, which measures how much the path differs from a
-        demonstration."""
+        """Return the loss of a path for a demonstration."""
         return self.gains(demonstration).total(path.arcs)
 
 
 LOSSES: Registry[PathLoss] = Registry("path loss")
-"""The registry of path losses. It contains the class of each loss under the name that the command
-line accepts."""
+"""The loss classes by the names that the command line accepts."""
 
 
 @dataclass(frozen=True)
 class CountedArcs(PathLoss):
-    """The base class of losses that count arcs. An arc is missed if only the demonstration takes
-    it, and strayed if only the path takes it.
+    """The base class of losses that count arcs.
+
+    An arc is missed if only the demonstration takes it, and strayed if only the path takes it.
 
     Parameters
     ----------
     weight : callable, optional
-        A function that returns the weight > 0 of each arc of a graph, shape (E,), 1 by default.
+        A function that maps a graph to the weights > 0 of its arcs, shape (E,). The default is 1.
     scale : float
         The factor of the loss, > 0.
     """
@@ -155,12 +149,12 @@ class CountedArcs(PathLoss):
 class Missed(CountedArcs):
     """The number of arcs of the demonstration that the path misses; see `CountedArcs`.
 
-    An arc that the demonstration takes twice counts twice. If a path takes an arc of the
-    demonstration more often than the demonstration does, each additional time counts −1, so that
-    the loss of a path with a cycle may be negative.
+    An arc that the demonstration takes twice counts twice. If the path takes an arc of the
+    demonstration more often than the demonstration does, each additional time counts −1. The loss
+    of a path with a cycle may therefore be negative.
 
-    A planner that minimises cost minus loss adds 1, with the default weights, to the cost of each
-    arc of the demonstration. Costs that are >= 0 therefore stay >= 0.
+    Loss-augmented planning raises the costs of the arcs of the demonstration. Costs >= 0 therefore
+    stay >= 0.
     """
 
     name = "missed"
@@ -170,8 +164,8 @@ class Missed(CountedArcs):
 class Strayed(CountedArcs):
     """The number of arcs of the path that are not in the demonstration; see `CountedArcs`.
 
-    A planner that minimises cost minus loss subtracts 1, with the default weights, from the cost of
-    each arc that is not in the demonstration. These costs may therefore become negative.
+    Loss-augmented planning lowers the costs of the arcs outside the demonstration. These costs may
+    therefore become negative.
     """
 
     name = "strayed"
@@ -181,9 +175,8 @@ class Strayed(CountedArcs):
 class Hamming(CountedArcs):
     """The number of missed arcs plus the number of strayed arcs; see `CountedArcs`.
 
-    A planner that minimises cost minus loss adds 1, with the default weights, to the cost of each
-    arc of the demonstration, and subtracts 1 from the costs of all other arcs. These costs may
-    therefore become negative.
+    Loss-augmented planning raises the costs of the arcs of the demonstration, and lowers all other
+    costs. These may therefore become negative.
     """
 
     name = "hamming"
@@ -191,18 +184,16 @@ class Hamming(CountedArcs):
 
 @dataclass(frozen=True)
 class Distance(PathLoss):
-    """The sum of min(1, distance/reach) over the arcs of a path, multiplied by `scale`.
+    """The sum of min(1, distance/reach) over the arcs of the path, multiplied by `scale`.
 
-    The distance of an arc is the distance from its head to the nearest node of the demonstration.
+    The distance of an arc is that of its head from the nearest node of the demonstration.
 
     Parameters
     ----------
     reach : float
-        The distance, > 0, from which an arc has the full loss 1, in the same unit as the graph's
-        `position`.
+        The distance, > 0, from which an arc has the full loss 1, in the unit of `Graph.position`.
     scale : float
-        The factor by which the loss is multiplied, > 0. If it is large, the cost of an arc minus
-        its gain can be negative.
+        The factor of the loss, > 0. If it is large, costs minus gains can be negative.
     """
 
     reach: float
@@ -240,7 +231,7 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Check the result of the method `gains` of a loss, and return it with its arcs sorted.
+    """Validate the result of `PathLoss.gains`, and return it with its arcs sorted.
 
     An InputError is raised if the result is not valid, for example if the demonstration itself does
     not have the loss 0.

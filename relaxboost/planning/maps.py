@@ -1,4 +1,4 @@
-"""Pictures of paths and costs on grids and networks (needs the `plots` extra)."""
+"""Pictures of paths and costs on grids and networks (require the `plots` extra)."""
 
 from __future__ import annotations
 
@@ -28,29 +28,28 @@ def paths(
     label: str = "cost",
     axes: Any = None,
 ) -> Any:
-    """Draw paths, costs or both on a grid or a network, and return the matplotlib Axes.
+    """Draw paths, costs or both on a grid or a network.
 
-    Nodes are drawn at the coordinates `Graph.position`. If the graph has none and the labels of its
-    nodes are pairs of numbers (x, y), these pairs are the coordinates. Otherwise networkx computes
-    coordinates for up to 300 nodes.
+    Nodes are drawn at `Graph.position`. If the graph has no positions and the node labels are pairs
+    (x, y) of numbers, these pairs are used. Otherwise networkx lays out up to 300 nodes.
 
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        A graph, or tasks on one graph. The demonstrations, sources and targets of tasks are drawn
-        too.
+        A graph, or tasks on one graph, which are drawn with their demonstrations, sources and
+        targets.
     planned : Path, Plan, or sequence of these, optional
-        The paths to draw over the demonstrations. Demonstrations are thick and dark, and plans
+        The paths to draw over the demonstrations. Demonstrations are thick and dark, and plans are
         dashed and orange, so that both are visible on shared arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
-        A cost for each site or for each arc, shown as the colours of cells or lines. The sites of a
-        grid are its cells. If costs of arcs are passed for a grid, a cell shows the mean, over the
-        arcs that enter it, of the cost per unit of length. In a network, a line shows the mean cost
-        of the arcs between its two nodes.
+        The site costs or arc costs, shown as the colours of cells or lines. The sites of a grid are
+        its cells. For arc costs on a grid, a cell shows the mean cost per unit of length of the
+        arcs that enter it. In a network, a line shows the mean cost of the arcs between its two
+        nodes.
     label : str
         The label of the colour bar.
     axes : Axes, optional
-        The axes to draw on. By default a new figure with the proportions of the graph is created.
+        The axes to draw on. By default, a new figure with the proportions of the graph is created.
 
     Raises
     ------
@@ -88,14 +87,13 @@ _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
 MAX_LAYOUT_NODES = 300
-"""The maximum number of nodes of a network for which a map computes missing coordinates. For 300
-nodes this takes about two seconds, and the time grows faster than the number of nodes."""
+"""The maximum number of nodes for which a map computes missing coordinates. For 300 nodes this
+takes about two seconds, and the time grows faster than the number of nodes."""
 MAX_NAMED_NODES = 40
-"""The maximum number of nodes of a network in whose map the nodes have labels. More labels would
-cover each other."""
+"""The maximum number of nodes whose labels a map shows. More labels would cover each other."""
 MAX_THICK_PATHS = 8
-"""The maximum number of paths of one kind, for example plans, that a map draws with thick lines and
-large end points. More paths are drawn with thin lines, so that they do not cover each other."""
+"""The maximum number of plans or demonstrations drawn with thick lines and large end points. More
+paths get thin lines, so that they do not cover each other."""
 
 
 def _colour_norm(values: Array | None) -> Any:
@@ -123,8 +121,7 @@ def _tasks(where: Any) -> Sequence[Task]:
 
 
 class _Drawing:
-    """The data of a map: a graph with the coordinates of its nodes, and the paths to draw, which
-    are demonstrations and plans."""
+    """The data of a map: a graph with node coordinates, demonstrations, and plans."""
 
     def __init__(self, where: Any, planned: Any) -> None:
         tasks = _tasks(where)
@@ -165,8 +162,7 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the costs that the colours of a map show, or None if the caller passed no
-        costs."""
+        """Return the costs that the colours show, or None if the caller passed no costs."""
         if costs is None:
             return None
         graph = self.graph
@@ -192,7 +188,7 @@ class _Drawing:
             return np.bincount(graph.head, c / length, graph.nodes) / entered
 
     def panel(self) -> Any:
-        """Return the axes of a new figure, whose ratio of width to height suits the graph."""
+        """Return the axes of a new figure with the proportions of the graph."""
         check_drawing()
         from matplotlib.figure import Figure
 
@@ -201,9 +197,9 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the cells of a grid, and return the image from which a colour bar is made.
+        """Draw the cells of a grid.
 
-        The result is None if the cells have no colours.
+        Return the image for the colour bar, or None if the cells have no colours.
         """
         from matplotlib.colors import ListedColormap
 
@@ -216,9 +212,9 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw the edges of a network, and return the lines from which a colour bar is made.
+        """Draw the edges of a network.
 
-        The result is None if the edges have no colours.
+        Return the lines for the colour bar, or None if the edges have no colours.
         """
         from matplotlib.collections import LineCollection
 
@@ -255,7 +251,7 @@ class _Drawing:
             )
 
     def paths(self, axes: Any) -> None:
-        """Draw the demonstrated paths and the planned paths on the map."""
+        """Draw the demonstrations and the plans."""
         from matplotlib import patheffects
 
         for kind, some in self.routes.items():
@@ -272,7 +268,7 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the sources and the targets of tasks on the map."""
+        """Mark the sources and targets of the tasks."""
         size = 85 if len(self.ends) <= MAX_THICK_PATHS else 12
         order = 8.0
         # Markers are behind the labels of the nodes, and large enough to be seen around them.

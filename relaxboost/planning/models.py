@@ -1,4 +1,4 @@
-"""Saving learned costs to JSON files, and loading them with a check of all fields."""
+"""Saving learned costs to JSON files, and loading them with a check of every field."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from relaxboost.planning.risk import Linear, PlanningLoss
 FORMAT = "relaxboost.planning.linear"
 BOOSTED = "relaxboost.planning.boosted"
 VERSION = 1
-"""The version number of the two formats of files with learned costs, linear and boosted."""
+"""The version of both file formats, linear and boosted."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs that `load_model` read from a file.
+    """Linear costs read by `load_model`.
 
     Unlike a `Fit`, they have no tasks, and the bounds `lower` and `upper` cannot be proved again.
 
@@ -58,7 +58,7 @@ class LinearModel(LinearCosts):
     negative : str
         The treatment of negative costs in the fit, as in `Problem`.
     power : int
-        The power of the losses: 1, or 2 in files of earlier versions, in which losses were squared.
+        The power of the losses: 1, or 2 in files from earlier versions, which squared the losses.
     """
 
     regulariser: str
@@ -69,15 +69,16 @@ class LinearModel(LinearCosts):
 
 
 def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[str]) -> None:
-    """Write learned costs to a JSON file. If an error occurs, no partial file is left behind.
+    """Save learned costs to a JSON file.
 
-    Equal costs produce identical files, and `load_model` restores every number exactly. Boosted
-    costs can be written if their weak hypotheses are stumps or trees.
+    If an error occurs, no partial file is left behind. Equal costs produce identical files, and
+    `load_model` restores every number exactly. Boosted costs can be saved if their weak hypotheses
+    are stumps or trees.
 
     Parameters
     ----------
     costs : Fit, LinearModel or BoostedCosts
-        The learned costs to write.
+        The learned costs to save.
     path : path
         The path of the file, which must end in .json.
 
@@ -104,9 +105,9 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
 
 
 def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
-    """Read learned costs from a file written by `save_model`. No code from the file is executed.
+    """Load learned costs from a file written by `save_model`.
 
-    Loaded boosted costs lack the state that a warm start needs.
+    No code from the file is executed. Loaded boosted costs cannot be used for a warm start.
 
     Parameters
     ----------
@@ -127,11 +128,9 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
         with shallow():
             content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except (OSError, ValueError) as error:
-        raise InputError(f"{file} is not a JSON file of costs: {error}") from None
+        raise InputError(f"{file} is not a saved cost model: {error}") from None
     if not isinstance(content, dict):
-        raise InputError(
-            f"{file} is not a model of learned costs: the content must be a JSON object"
-        )
+        raise InputError(f"{file} is not a saved cost model: the content must be a JSON object")
     return _model(file, content)
 
 
@@ -139,7 +138,7 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
         raise InputError(
-            f"{file} is not a model of learned costs, because its format is neither {FORMAT!r} "
+            f"{file} is not a saved cost model, because its format is neither {FORMAT!r} "
             f"nor {BOOSTED!r}; write a model with relaxboost plan fit --out or planning.save_model"
         )
     version = content.pop("version", None)
@@ -155,7 +154,7 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
         del content["power"]
     for name, (rule, holds) in rules.items():
         if name not in content:
-            raise InputError(f"{file} lacks the field {name!r}; write the model again")
+            raise InputError(f"{file} lacks the field {name!r}; save the model again")
         _check(file, content, name, rule, holds)
     # An unknown field may change the meaning of costs, and must not be ignored.
     if more := sorted(set(content) - set(rules)):
@@ -265,7 +264,7 @@ def _damage(file: Path, where: str) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(
-            f"{file}: {where} is damaged ({type(error).__name__}: {error}); write the model again"
+            f"{file}: {where} is damaged ({type(error).__name__}: {error}); save the model again"
         ) from None
 
 
@@ -292,8 +291,7 @@ def _history(rows: Any, rounds: int) -> tuple[BoostRecord, ...]:
 
 
 def _learner(given: Any, width: int) -> tuple[Any, Any]:
-    """Return the weak learner that a file of boosted costs describes, and the class of its
-    hypotheses."""
+    """Return the weak learner of a file of boosted costs, and the class of its hypotheses."""
     options = dict(given)
     made, kind = _LEARNERS[options.pop("name")]
     if "monotone" in options:
@@ -310,12 +308,12 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
     sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
     # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
     sound = sum(sizes) < 1e100 if costs.loss.link == "additive" else max(sizes, default=0.0) < 600.0
-    _check(file, content, "terms", "of costs that doubles hold", lambda _: sound)
+    _check(file, content, "terms", "small enough for finite costs", lambda _: sound)
     # Writing the costs again shows fields that the constructors changed or ignored.
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
         raise InputError(
-            f"{file}: {odd[0]} has values that save_model does not write; write the model again"
+            f"{file}: {odd[0]} has values that save_model does not write; save the model again"
         )
 
 
@@ -374,8 +372,8 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": ("1 or 2", lambda x: type(x) is int and x in (1, 2)),
 }
-"""The fields of a file of linear costs, in order. The value for each field is a rule in words, for
-error messages, and a function that checks the rule."""
+"""The fields of a file of linear costs, in order. Each value is a rule in words, for error
+messages, and a function that checks it."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (
@@ -395,5 +393,4 @@ _LEARNERS: dict[str, tuple[type, Any]] = {
     "ClassificationStumps": (ClassificationStumps, StumpHypothesis),
     "Trees": (Trees, Tree),
 }
-"""The weak learners whose hypotheses a file of boosted costs can hold, by name, with the classes of
-these hypotheses."""
+"""The weak learners that can be saved, by name, with the classes of their hypotheses."""

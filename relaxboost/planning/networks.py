@@ -1,4 +1,4 @@
-"""Conversions from networkx graphs to `Graph`, and from `Graph` to networkx."""
+"""Conversions between networkx graphs and `Graph`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def from_networkx(
     position: str | Sequence[str] | Mapping[Hashable, Any] | None = None,
     unseen: str = "refuse",
 ) -> Graph:
-    """Return the graph of a networkx graph, with features from its edge attributes.
+    """Convert a networkx graph, with features from its edge attributes.
 
-    Nodes keep their names as labels. Arcs are in the order of ``G.edges``. An edge k of an
-    undirected graph becomes the arc 2k and, in the other direction, the arc 2k + 1. Both arcs share
-    a site, and therefore have equal costs. In a multigraph, ``graph.arc(u, v, key)`` returns the
-    index of an arc, which ``graph.path(arcs=...)`` accepts.
+    Nodes keep their names as labels, and arcs are in the order of ``G.edges``. Edge k of an
+    undirected graph becomes arc 2k and, in the other direction, arc 2k + 1. Both arcs share a site,
+    and therefore have equal costs. In a multigraph, ``graph.arc(u, v, key)`` returns the index of
+    an arc for ``graph.path(arcs=...)``.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ def from_networkx(
         The networkx graph, which must not have self-loops.
     features : sequence of str, str, Graph or LearnedCosts, optional
         The edge attributes to use, or a graph or learned costs with the same features. Features are
-        made from attributes as `from_pandas` makes them from columns. An attribute has a number on
-        every edge, or a text on every edge, which becomes one feature for each text, such as
-        ``highway=primary``. Attributes joined by ``*`` are multiplied: ``"slope*crossings"``.
-        Compute other features, such as the height of the node that an edge enters, with
-        ``nx.set_edge_attributes``. By default every arc has the single feature 1.
+        made as in `from_pandas`: an attribute has a number on every edge, or a text on every edge,
+        which becomes one feature for each text, such as ``highway=primary``. Attributes joined by
+        ``*`` are multiplied: ``"slope*crossings"``. For other features, such as the height of the
+        node that an edge enters, use ``nx.set_edge_attributes``. By default, every arc has the
+        single feature 1.
     names : sequence of str, optional
-        The names of all features. By default they are the names of the attributes.
+        The feature names. By default, they are the attribute names.
     position : str, pair of str, or mapping, optional
-        A node attribute that contains (x, y), two attributes such as ``("x", "y")``, or a dict from
+        A node attribute with values (x, y), two attributes such as ``("x", "y")``, or a dict from
         nodes to (x, y).
     unseen : {"refuse", "ignore"}
         The treatment of unknown texts, as in `from_pandas`.
@@ -85,7 +85,7 @@ def from_networkx(
 
 
 def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> Any:
-    """Return a graph as a networkx DiGraph, or as a MultiDiGraph if some arcs are parallel.
+    """Convert a graph to a networkx DiGraph, or to a MultiDiGraph if it has parallel arcs.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     Returns
     -------
     networkx.DiGraph or networkx.MultiDiGraph
-        The nodes are the labels, with the attribute ``pos`` if the graph has positions. The
-        attributes of an edge are its features by name, the index ``arc`` of the arc, and ``cost``
-        if costs were given. Edge keys are the `keys` of the graph, or 0, 1, ...
+        The nodes are the labels, with the attribute ``pos`` if the graph has positions. Edge
+        attributes are the features by name, the arc index ``arc``, and ``cost`` if costs were
+        given. Edge keys are the `keys` of the graph, or 0, 1, ...
     """
     import networkx as nx
 
@@ -143,10 +143,7 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
 def _encoded(
     G: Any, edges: list[tuple[Any, ...]], features: Wanted | None, unseen: str
 ) -> tuple[Array | None, list[str] | None]:
-    """Return an array with the features of each edge, and the names of the features.
-
-    Both are None if no features were requested.
-    """
+    """Return the features of each edge and their names, or None and None if none were requested."""
     import pandas as pd
 
     if features is None:
@@ -178,9 +175,9 @@ def _no_attribute(G: Any, name: str, known: list[str]) -> InputError:
 
 
 def _checked_numbers(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> list[Any]:
-    """Return the values of an attribute, or raise an InputError at a value that is no number.
+    """Return the values of an attribute, or raise an InputError at a value that is not a number.
 
-    Missing values are not reported here. A later step, which makes the features, reports them.
+    Missing values are reported later, when the features are made.
     """
     for edge, value in zip(edges, values, strict=True):
         if not isinstance(value, Real | np.bool_ | None):

@@ -1,9 +1,8 @@
-"""The margin losses of the demonstrations of many tasks, computed by loss-augmented planning.
+"""Margin losses of demonstrations, computed by loss-augmented planning.
 
-The margin loss of a demonstration is the cost of the demonstration minus the least value, over all
-paths, of the cost of the path minus the loss of the path. Because the demonstration is one of these
-paths and has the loss 0, the margin loss is at least 0, up to rounding errors in the constant of
-the loss.
+The loss-augmented plan for a demonstration is the path of least cost minus loss. The margin loss is
+the cost of the demonstration minus this least value. It is >= 0 up to rounding errors, because the
+demonstration is itself a path with the loss 0.
 """
 
 from __future__ import annotations
@@ -27,13 +26,11 @@ from relaxboost.planning.plans import NegativeCycle, Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")
-"""The values of the argument `negative` of `Oracle`: the ways to treat arc costs that become
-negative when the loss of a path is subtracted."""
+"""The ways to treat arc costs that become negative when the loss is subtracted."""
 
 
 class Demonstration(NamedTuple):
-    """A demonstrated path, with the indices of its task and its graph, and with its weight in the
-    loss.
+    """A demonstrated path, with the indices of its task and graph, and its weight in the loss.
 
     The weights of all demonstrations sum to 1.
     """
@@ -48,58 +45,54 @@ class Demonstration(NamedTuple):
 
 
 class AugmentedPlan(NamedTuple):
-    """A loss-augmented plan for a demonstration: the path whose cost minus loss is least.
-
-    The loss measures how much a path differs from the demonstration.
-    """
+    """A loss-augmented plan for a demonstration: the path of least cost minus loss."""
 
     taken: Whole
-    """The indices of the arcs of the plan. A relaxed plan contains the arcs of a path, and all
-    other arcs of negative cost."""
+    """The arc indices of the plan. A relaxed plan contains the arcs of a path, and all other arcs
+    of negative cost."""
     value: float
     """The margin loss of the demonstration: its cost minus the least value of cost minus loss over
     all paths."""
     exact: bool
-    """Whether the plan has the least cost minus loss of all paths. If the plan was relaxed, `value`
-    is only an upper bound on the margin loss."""
+    """Whether the plan has the least cost minus loss of all paths. For a relaxed plan, `value` may
+    only be an upper bound on the margin loss."""
     bound: float
     """An upper bound on the margin loss, over all paths that visit no node twice. It is proved by
-    the potentials of the plan. If the plan has no potentials, HiGHS has computed it. If no proof
-    was requested, it may be nan."""
+    the potentials of the plan, or computed by HiGHS if there are none. If no proof was requested,
+    it may be nan."""
 
 
 class AugmentedPlans(NamedTuple):
-    """A loss-augmented plan for each demonstration at given arc costs, with the margin losses."""
+    """A loss-augmented plan for each demonstration, with the margin losses."""
 
     value: float
-    """The mean of the margin losses of all demonstrations, weighted by their weights."""
+    """The weighted mean of the margin losses of all demonstrations."""
     bound: float
-    """A proved upper bound on the mean of the margin losses in exact arithmetic. If no proof was
-    requested, it may be nan."""
+    """A proved upper bound on the mean margin loss in exact arithmetic. If no proof was requested,
+    it may be nan."""
     each: tuple[AugmentedPlan, ...]
     """The loss-augmented plan of each demonstration."""
 
     @property
     def exact(self) -> bool:
-        """Whether every plan is exactly the path of least cost minus loss.
+        """Whether every plan has exactly the least cost minus loss.
 
-        It is false if the margin loss of a demonstration was replaced by a convex upper bound, as
-        ``negative="relaxed"`` allows, or if HiGHS did not prove that a path is shortest.
+        It is false if a margin loss was replaced by a convex upper bound (``negative="relaxed"``),
+        or if HiGHS did not prove that a path is shortest.
         """
         return all(answer.exact for answer in self.each)
 
 
 OTHER_TREATMENTS = (
-    'pass negative="relaxed", which is fast and minimises a convex bound of the loss, or '
+    'pass negative="relaxed", which is fast and minimises a convex upper bound on the loss, or '
     'negative="simple", which is slow and plans over paths that visit no node twice, to Problem or '
     "PlanningLoss"
 )
-"""The advice in the error message about a cycle whose costs minus losses sum to less than 0."""
+"""The advice in the error message about a cycle of negative cost minus loss."""
 
 
 class Oracle:
-    """A planner that finds, for each demonstration of given tasks, the path of least cost minus
-    loss.
+    """A planner that finds the path of least cost minus loss for each demonstration.
 
     Parameters
     ----------
@@ -107,11 +100,11 @@ class Oracle:
         The tasks with their demonstrations and losses.
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted. ``"exact"`` uses the
-        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. If a
-        cycle has negative cost, ``"simple"`` plans over paths that visit no node twice, by integer
-        programming, which is slow. With ``"relaxed"``, a plan also contains all arcs of negative
-        cost that are not on its path. This is fast, and yields a convex upper bound on the loss,
-        which equals the loss if no cost is negative.
+        Bellman–Ford algorithm, and raises a `NegativeCycle` if a cycle has negative cost. In that
+        case, ``"simple"`` plans over paths that visit no node twice, by integer programming, which
+        is slow. ``"relaxed"`` adds all arcs of negative cost to each plan, even if they are not on
+        its path. This is fast, and yields a convex upper bound on the loss, which equals the loss
+        if no cost is negative.
     """
 
     def __init__(self, tasks: Sequence[Task], negative: str = "exact") -> None:
@@ -138,13 +131,12 @@ class Oracle:
     def evaluate(
         self, costs: Sequence[Array], prove: bool = False, *, clock: Clock | None = None
     ) -> AugmentedPlans:
-        """Return a loss-augmented plan and the margin loss for each demonstration at given arc
-        costs.
+        """Return a loss-augmented plan and the margin loss of each demonstration.
 
         Parameters
         ----------
         costs : sequence of arrays
-            An array for each of `graphs`, with a finite cost for each arc of the graph.
+            The finite arc costs of each of `graphs`, as one array per graph.
         prove : bool
             Whether to check the potentials of every plan, and to compute `AugmentedPlans.bound`.
         clock : Clock, optional
@@ -166,7 +158,7 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Divide the demonstrations among threads: return a list of groups for each thread.
+        """Divide the demonstrations among threads, and return a list of groups for each thread.
 
         A group contains the indices of the demonstrations that share a graph and a target.
         """
@@ -257,10 +249,7 @@ class _Priced:
         self.sorted = self.costs[graph.forward.arcs]
 
     def less(self, gains: Gains) -> Array:
-        """Return the cost minus the gain of each arc, in the order of `graph.forward`.
-
-        The gain of an arc is the amount that the arc adds to the loss of a path.
-        """
+        """Return the cost minus the gain of each arc, in the order of `graph.forward`."""
         if gains.arcs is None:
             return np.asarray(self.sorted - gains.values[self.graph.forward.arcs])
         made = self.sorted.copy()

@@ -1,4 +1,4 @@
-"""Graphs of streets from OSMnx, with features from the tags of OpenStreetMap."""
+"""Street graphs from OSMnx, with features from OpenStreetMap tags."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ _SOURCES = {
     "speed_kph": "ox.add_edge_speeds(G, hwy_speeds=...)",
     "travel_time": "ox.add_edge_speeds(G, hwy_speeds=...) and ox.add_edge_travel_times(G)",
 }
-"""A dictionary from edge attributes with values >= 0 to the OSMnx calls that set them on all edges.
-Error messages about missing attributes suggest these calls."""
+"""The OSMnx calls that set edge attributes >= 0 on all edges, for error messages about missing
+attributes."""
 
 
 def from_osmnx(G: Any, features: Wanted = FEATURES, *, unseen: str = "refuse") -> Graph:
-    """Return the graph of a street network from OSMnx, with features from its tags.
+    """Convert a street network from OSMnx, with features from its tags.
 
-    Features are made from attributes of edges, as in `from_pandas`, for example ``length``,
+    Features are made from edge attributes as in `from_pandas`, for example ``length``,
     ``highway=primary`` or ``length*highway``. An attribute is numeric if most of its tags are
     numbers. When OSMnx merges ways, it collects their tags in lists. A list of numbers is replaced
     by its mean, and a list of strings by its first string in alphabetical order, because OSMnx's
-    order changes from run to run. Missing text becomes ``missing``. `Graph.notes` says what was
+    order changes from run to run. Missing text becomes ``missing``. `Graph.notes` lists what was
     replaced or left out.
 
-    OSMnx computes the travel times in seconds, from speed limits and from mean speeds of road
-    classes: ``ox.add_edge_speeds(G)``, then ``ox.add_edge_travel_times(G)``.
+    To add travel times in seconds, call ``ox.add_edge_speeds(G)`` and then
+    ``ox.add_edge_travel_times(G)``, which use speed limits and the mean speeds of road classes.
 
     Coordinates in degrees are converted to metres from the middle of the map. Self-loops are left
-    out, because no shortest path takes them. Parallel arcs are kept, with OSMnx's keys.
+    out, because no shortest path takes them. Parallel arcs keep their OSMnx keys.
 
     Parameters
     ----------
     G : networkx.MultiDiGraph
-        The street network, with a ``crs``, coordinates ``x`` and ``y`` of the nodes, and the
-        requested attributes on each edge.
+        The street network, with a ``crs``, node coordinates ``x`` and ``y``, and the requested
+        attributes on each edge.
     features : sequence of str, str, Graph or LearnedCosts
-        The attributes of edges to use, or a graph or learned costs with the same features.
+        The edge attributes to use, or a graph or learned costs with the same features.
     unseen : {"refuse", "ignore"}
         The treatment of unknown text values, as in `from_pandas`.
 
@@ -86,8 +86,7 @@ def from_osmnx(G: Any, features: Wanted = FEATURES, *, unseen: str = "refuse") -
 
 
 def _table(edges: list[tuple[Any, ...]], features: Wanted) -> Any:
-    """Return a table with a row for each street, and a column for each attribute that the features
-    need."""
+    """Return a table of streets with the attributes that the features need."""
     import pandas as pd
 
     names = [edge[:3] for edge in edges]
@@ -119,7 +118,7 @@ def _coordinates(G: Any, crs: Any) -> Any:
 
 
 def _column(name: str, edges: list[tuple[Any, ...]], values: list[Any]) -> Any:
-    """Return an attribute of all edges as an array of numbers, or as a list of strings.
+    """Return an edge attribute as an array of numbers, or as a list of strings.
 
     The list `values` contains the tag of each edge. The list `edges` contains the ends and the key
     of each edge, for error messages.
@@ -171,10 +170,8 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return a tag of OpenStreetMap as a string. A missing tag becomes "missing".
-
-    For a list of tags, the result is the first tag in alphabetical order.
-    """
+    """Return a tag as a string: "missing" if there is none, and the first in alphabetical order of
+    a list."""
     value = _list(value)
     if isinstance(value, list):
         # OSMnx makes lists of sets, in an order that changes from run to run.
@@ -183,10 +180,7 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return the number in a tag of OpenStreetMap, or nan for text that is not a number.
-
-    For a list of numbers, return their mean.
-    """
+    """Return a tag as a number: nan if it is not a number, and the mean of a list."""
     value = _list(value)
     try:
         if isinstance(value, list):

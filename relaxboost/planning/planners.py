@@ -1,5 +1,5 @@
-"""Planners, which find shortest paths. All planners except `Simple` also return potentials, which
-prove that no path is cheaper."""
+"""Shortest-path planners. All except `Simple` return potentials, which prove that no path is
+cheaper."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 
 
 def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
-    """Return the indices of the source and of the target, given their labels.
+    """Return the indices of the source and the target, given their labels.
 
-    An InputError is raised if both labels name the same node.
+    An InputError is raised if both are the same node.
     """
     s = graph.node(source)
     t = graph.node(target)
@@ -42,8 +42,8 @@ def shortest_arcs(
 ) -> tuple[Whole, Array]:
     """Return the arcs of a shortest path, and the distances of all nodes from the source.
 
-    The array `ordered` has the costs of the arcs, which are >= 0, in the order of `graph.forward`.
-    The array `ahead` has estimates of the distance from each node to the target; see `search`.
+    The arc costs `ordered` are >= 0, in the order of `graph.forward`. The array `ahead` has
+    estimates of the distance to the target; see `search`.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
@@ -54,8 +54,7 @@ def shortest_arcs(
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return two Boolean arrays: the nodes that the source reaches, and those that reach the
-    target.
+    """Return the masks of the nodes that the source reaches, and of those that reach the target.
 
     Raise `NoPath` if the source does not reach the target.
     """
@@ -71,7 +70,7 @@ def _reached(along: Adjacency, root: int) -> Flags:
 
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:
-    """Return the error which says that no path leads from the source to the target."""
+    """Return the error for a source that does not reach the target."""
     why = ""
     if not (graph.tail == source).any():
         why = "; no arc leaves the source"
@@ -81,18 +80,17 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""The type of a planner: a function that returns a shortest path. Its arguments are a graph, the
-checked costs of the arcs, and the indices of the source and the target."""
+"""The type of a planner, which returns a shortest path. Its arguments are a graph, the checked arc
+costs, and the indices of the source and the target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    A `NegativeCycle` is raised if the search finds a cycle of negative cost on the way from the
-    source to the target. If the exact sum of its costs is not negative, an InputError is raised,
-    because the search cannot decide whether there is a negative cycle.
-    Because of rounding errors, the search may miss a cycle whose negative cost is tiny: above
-    −nodes² · 2⁻¹⁰¹ times the largest distance from the source to a node of the cycle.
+    A `NegativeCycle` is raised if the search finds a cycle of negative cost on the way to the
+    target. If its exact cost is not negative, an InputError is raised. Because of rounding errors,
+    the search may miss a cycle with a cost above −nodes² · 2⁻¹⁰¹ times the largest distance from
+    the source to a node of the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
@@ -117,8 +115,7 @@ def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negat
     """Return a shortest path for arc costs of any sign.
 
     If there is a cycle of negative cost and `negative` is "simple", the path is shortest among the
-    paths that visit no node twice. With other values of `negative`, the cycle raises a
-    `NegativeCycle`.
+    paths that visit no node twice. Otherwise such a cycle raises a `NegativeCycle`.
     """
     c = arc_costs(graph, costs)
     try:
@@ -134,19 +131,18 @@ class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
     HiGHS solves an integer program, in which a unit flow passes through each node at most once.
-    Each node also has a rank, and the flow leads only to nodes of higher rank. This excludes cycles
-    of flow that are separate from the path (Miller, Tucker & Zemlin, 1960). The problem is NP-hard:
-    a graph of 36 nodes can take minutes.
+    Each node has a rank, and the flow leads only to nodes of higher rank, which excludes separate
+    cycles of flow (Miller, Tucker & Zemlin, 1960). The problem is NP-hard: a graph of 36 nodes can
+    take minutes.
 
-    The plans have no potentials. `Plan.claimed` is the lower bound on the least cost that HiGHS
-    computes, lowered by about 2e-10 of the largest cost. It is valid if the error of HiGHS is at
-    most this amount.
+    The plans have no potentials. `Plan.claimed` is HiGHS's lower bound on the least cost, reduced
+    by about 2e-10 of the largest cost. It is valid if the error of HiGHS is at most this reduction.
 
     Parameters
     ----------
     time_limit : float, optional
-        The time limit in seconds for each pair of nodes, > 0. When the time is up, the best path so
-        far, or a path with the fewest arcs, is returned with ``complete=False``.
+        The time limit in seconds for each pair of nodes, > 0. When the time is up, the plan is the
+        best path so far, or a path with the fewest arcs, and has ``complete=False``.
     """
 
     time_limit: float | None = None
@@ -204,8 +200,8 @@ def _solved(
 ) -> Any:
     """Solve the integer program of `Simple`, and return the result of SciPy's `milp`.
 
-    The variables are the ranks of the nodes, and the flows on the arcs that a path may take. The
-    indices of these arcs are `kept`, and their costs are `costs`.
+    The variables are the node ranks, and the flows on the arcs with indices `kept` and costs
+    `costs`.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
@@ -232,7 +228,7 @@ def _solved(
 
 
 PLANNERS: dict[str, Planner] = {"auto": by_sign, "simple": Simple()}
-"""The planners that the argument `planner` of `shortest_path` accepts by name."""
+"""The planners that `shortest_path` accepts by name."""
 
 
 def shortest_path(
@@ -249,21 +245,21 @@ def shortest_path(
     graph : Graph
         The graph in which the path is planned.
     costs : array of shape (E,)
-        The cost of each arc, a finite number. `graph.costs` converts costs per site to arc costs.
+        The cost of each arc, a finite number. `graph.costs` converts site costs to arc costs.
     source, target : labels of nodes
         The labels of the two nodes, which must be different.
     planner : {"auto", "simple"} or callable
         ``"auto"`` is Dijkstra's algorithm if no cost is negative, and otherwise the Bellman–Ford
         algorithm. ``"simple"``, or `Simple` with a time limit, finds a shortest path among the
-        paths that visit no node twice, even if cycles are negative. A user-defined planner is a
-        function of the graph, the costs and the indices of both nodes that returns a `Plan`.
+        paths that visit no node twice, even if cycles are negative. A user-defined planner maps the
+        graph, the costs and the indices of both nodes to a `Plan`.
 
     Raises
     ------
     NoPath
         If no path leads from the source to the target.
     NegativeCycle
-        If there is a negative cycle on a path from source to target. The error contains the cycle.
+        If there is a negative cycle on the way from source to target. The error contains the cycle.
     InputError
         If the costs have the wrong shape, or if a cost is not finite.
     """
@@ -281,8 +277,8 @@ def shortest_paths(
     """Return a shortest path for each pair of nodes, in the order of the pairs.
 
     If all costs are >= 0, pairs with the same source, or with the same target if there are fewer
-    targets, share one search. The searches run in parallel threads, whose number does not change
-    the plans. If a pair has several shortest paths, the plan may depend on the other pairs.
+    targets, share one search. The searches run in parallel, and the number of threads does not
+    change the plans. If a pair has several shortest paths, the plan may depend on the other pairs.
 
     Parameters
     ----------
@@ -318,7 +314,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return a dictionary from the index of each pair of nodes to a shortest path between them.
+    """Return a shortest path for each pair of nodes, by the index of the pair.
 
     Pairs without a path are left out. All costs are >= 0.
     """
@@ -358,8 +354,8 @@ def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
         return found
     # The search found a negative cycle, but the exact sum of its costs is not negative.
     return InputError(
-        f"the sizes of costs, from {np.abs(c).min():g} to {np.abs(c).max():g}, differ too much: "
-        "doubles cannot decide whether a cycle has negative cost; round the small costs"
+        f"the costs, from {np.abs(c).min():g} to {np.abs(c).max():g} in size, differ too much for "
+        "doubles to decide whether a cycle has negative cost; round the small costs"
     )
 
 

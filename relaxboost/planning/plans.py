@@ -1,4 +1,4 @@
-"""Plans, which are paths with potentials that prove that no path is cheaper, and their check."""
+"""Plans, which are paths with potentials that prove that no path is cheaper."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from relaxboost.planning.graphs import Graph, Path, check_graph, weights_hint
 from relaxboost.planning.kernels import worst_slack
 
 MAX_COST = 1e300
-"""The maximum absolute value of the cost of an arc. The cost of a path of up to a hundred million
-such arcs is still a finite double."""
+"""The maximum absolute cost of an arc. The cost of a hundred million such arcs is still a finite
+double."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
-    """Return the costs as an array of finite doubles with an entry for each arc of the graph.
+    """Return the costs as an array of finite doubles, one for each arc.
 
     An InputError is raised if `graph` is not a `Graph`, if a cost is not finite, or if the number
     of costs is wrong.
@@ -51,19 +51,18 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
 
 
 class NoPath(InputError):
-    """The error that a planner raises if no path leads from the source to the target."""
+    """The error of a planner if no path leads from the source to the target."""
 
 
 POSITIVE_COSTS = (
     "raise the costs to >= 0, or plan over paths that visit no node twice "
     '(planner="simple", or negative="simple" in evaluate)'
 )
-"""The remedy in the error message about a cycle of negative cost."""
+"""The remedy for a cycle of negative cost."""
 
 
 class NegativeCycle(InputError):
-    """The error that a planner raises if a cycle has negative cost, because then no path is
-    shortest.
+    """The error of a planner if a cycle has negative cost, so that no path is shortest.
 
     Attributes
     ----------
@@ -96,7 +95,7 @@ class Plan:
     path : Path
         The path that was found.
     costs : array of shape (E,)
-        The cost of each arc of the graph, for which the path was planned.
+        The arc costs for which the path was planned.
     potential : array of shape (nodes,)
         The potentials π, which satisfy π_head <= π_tail + c on every arc, so that no path costs
         less than π_target − π_source. They may be +inf at nodes that the source does not reach, and
@@ -105,12 +104,10 @@ class Plan:
         The name of the algorithm that found the path: "dijkstra", "bellman-ford" or "simple". A
         user-defined planner may use another name.
     claimed : float
-        For a plan without potentials, a lower bound on the cost of every path that visits no node
-        twice. HiGHS has computed this bound, but nothing proves it, so that `check_plan` does not
-        use it.
+        For a plan without potentials, HiGHS's lower bound on the cost of every path that visits no
+        node twice. It is not proved, and `check_plan` does not use it.
     complete : bool
-        False if a time limit stopped the planner, because then the path may not be the cheapest
-        path.
+        Whether the planner finished within its time limit. If not, a cheaper path may exist.
     """
 
     path: Path
@@ -127,42 +124,42 @@ class Plan:
 
     @property
     def cost(self) -> float:
-        """The cost of the planned path, which is the sum of the costs of its arcs."""
+        """The cost of the path."""
         return self.path.cost(self.costs)
 
 
 class PlanCheck(NamedTuple):
-    """The result of checking a plan, with the bounds on the least cost that the plan proves."""
+    """The result of checking a plan, with the proved bounds on the least cost."""
 
     ok: bool
-    """Whether the plan is proved to be a shortest path: `lower` and `upper` are as close to each
-    other as rounding allows."""
+    """Whether the plan is proved to be a shortest path: `lower` and `upper` are as close as
+    rounding allows."""
     lower: float
     """The proved lower bound on the least cost of a path that visits no node twice."""
     upper: float
-    """The upper bound on the least cost of a path that visits no node twice. It is the cost of the
-    plan's path, rounded upwards."""
+    """The upper bound on the least cost of a path that visits no node twice: the cost of the plan's
+    path, rounded up."""
     reason: str
-    """The reason why the check of the plan failed, or an empty string if the check succeeded."""
+    """The reason why the check failed, or an empty string if it succeeded."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
-    """Check a plan, and return the bounds on the least cost that its path and potentials prove.
+    """Check a plan, and return the bounds on the least cost that it proves.
 
-    The upper bound is the sum of the costs of the path. The lower bound is π_target − π_source if
-    the potentials satisfy the inequality π_head <= π_tail + c on each arc.
+    The upper bound is the cost of the path. The lower bound is π_target − π_source if the
+    potentials satisfy π_head <= π_tail + c on each arc.
 
-    If an inequality is violated, or could be violated within the rounding errors, the lower bound
-    is reduced. A path that visits no node twice has at most nodes − 1 arcs, so that the bound is
-    reduced by nodes − 1 times the largest violation with its rounding error. A bound that is not
-    reduced also holds for paths that visit nodes twice.
+    If an inequality is violated, possibly only within rounding errors, the lower bound is reduced
+    by nodes − 1 times the largest violation with its rounding error, because a path that visits no
+    node twice has at most nodes − 1 arcs. An unreduced bound also holds for paths that visit nodes
+    twice.
 
     Parameters
     ----------
     plan : Plan
         The plan to check.
     costs : array of shape (E,), optional
-        The costs for which the plan is checked. By default they are the costs of the plan.
+        The costs for which the plan is checked. The default is the costs of the plan.
     """
     graph = plan.path.graph
     c = arc_costs(graph, plan.costs if costs is None else costs)
@@ -174,11 +171,11 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
         if plan.claimed > -math.inf:
             said = f"; the planner's solver{said} reports the lower bound {plan.claimed:.17g}"
         return nothing(
-            f"the plan of {plan.planner!r} has no potentials, so nothing is proved from below{said}"
+            f"the plan of {plan.planner!r} has no potentials, so no lower bound is proved{said}"
         )
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
-        return nothing("the potentials are not one number per node")
+        return nothing("the potentials must be one number per node")
     source = plan.path.source
     target = plan.path.target
     if not np.isfinite(π[[source, target]]).all():
@@ -199,7 +196,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * least)
     if upper - lower <= allowed < math.inf:
         return PlanCheck(True, lower, upper, "")
-    reason = f"the path costs {upper:.17g}, and the potentials prove {lower:.17g} only"
+    reason = f"the path costs {upper:.17g}, but the potentials prove only {lower:.17g}"
     if worst < 0.0:
-        reason += f"; {graph.arc_name(arc)} breaks its inequality by {-worst:.3g}"
+        reason += f"; {graph.arc_name(arc)} violates its inequality by {-worst:.3g}"
     return PlanCheck(False, lower, upper, reason)

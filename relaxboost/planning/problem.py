@@ -1,7 +1,4 @@
-"""The class `Problem`, the convex problem of learning linear costs from demonstrations.
-
-Its methods compute values of the objective, cutting planes of the loss, and bounds on the optimum.
-"""
+"""The convex problem of learning linear costs from demonstrations."""
 
 from __future__ import annotations
 
@@ -28,53 +25,50 @@ from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
 MAX_CUT_GROUPS = 16
-"""The maximum number of groups into which `fit` divides the demonstrations. Each group has its own
-cutting planes. More groups make the piecewise linear model of the loss more accurate, and the
-programs of the bundle method larger."""
+"""The maximum number of groups of demonstrations with their own cutting planes. More groups make
+the model of the loss more accurate, and the programs of the bundle method larger."""
 
 
 class FitPoint(NamedTuple):
-    """The objective of a `Problem` at given weights w of the features, with its cutting planes. The
-    objective is the regulariser plus the mean margin loss."""
+    """The objective of a `Problem` at given weights w, with its cutting planes. The objective is
+    the regulariser plus the mean margin loss."""
 
     w: Array
     value: float
-    """The value of the objective at the weights w."""
+    """The objective at w."""
     bound: float
-    """A proved upper bound on the objective at the weights w in exact arithmetic. It is nan if no
-    proof was requested."""
+    """A proved upper bound on the objective at w in exact arithmetic, or nan if no proof was
+    requested."""
     cuts: Cuts
-    """The cutting planes of the loss at the weights w, one for each group of demonstrations. A
-    cutting plane is an affine function of the weights that is at most the weighted sum of the
-    group's losses everywhere, and equal to this sum at w."""
+    """The cutting planes of the loss at w, one for each group of demonstrations. A cutting plane is
+    an affine lower bound on the weighted sum of the group's losses that is tight at w."""
     plans: AugmentedPlans
-    """The loss-augmented plan for each demonstration: the path of least cost minus loss at the
-    weights w."""
+    """The loss-augmented plans at w, one for each demonstration."""
 
 
 class Problem:
     """The problem that `fit` solves: minimise Ω(s w) + Σ weight R_i(B X w) over the weights w.
 
-    The vector w contains a weight for each of d features. Ω is the regulariser, and the product s w
-    with the scale s is taken entry by entry. R_i is the margin loss of demonstration i as a
-    function of the arc costs. X are the features of the sites, B is the matrix `sites` of `Graph`,
-    and so B X are the features of the arcs.
+    Ω is the regulariser, and the scale s multiplies the d weights entry by entry. R_i is the margin
+    loss of demonstration i as a function of the arc costs. X contains the features of the sites, B
+    is the matrix `sites` of `Graph`, and B X contains the features of the arcs.
 
     Parameters
     ----------
     tasks : sequence of Task
         The tasks to learn from. Their graphs have the same features.
     regulariser : Regulariser
-        The regulariser Ω. The default is a `Ridge`, whose strength `fit` chooses if `nonnegative`.
+        The regulariser Ω. The default is a `Ridge`, whose strength `fit` chooses if `nonnegative`
+        is true.
     nonnegative : bool
-        Whether the weights and the features must be >= 0, so that costs are >= 0.
+        Whether the weights and features must be >= 0, so that all costs are >= 0.
     negative : {"exact", "simple", "relaxed"}
         The treatment of costs that are negative after the loss is subtracted; see `Oracle`.
     scale : {"rms", "none"}
         The scale s. With ``"rms"``, s_j is the root mean square of feature j over the arcs of all
-        graphs, or 1 if the feature is 0 everywhere, so that the optimal costs do not depend on the
-        units of the features. The features are not centred, because adding a constant to every arc
-        may change which path is shortest. With ``"none"``, every s_j is 1.
+        graphs, or 1 if the feature is 0 everywhere. The optimal costs then do not depend on the
+        units of the features. Features are not centred, because adding a constant to every arc may
+        change the shortest path. With ``"none"``, every s_j is 1.
 
     Attributes
     ----------
@@ -84,8 +78,8 @@ class Problem:
         Whether `fit` chooses the strength of the regulariser.
     floors : array of shape (groups,)
         For each group of demonstrations, a lower bound on the weighted sum of their margin losses
-        that holds for all weights w. It is 0, or a small negative number if rounding makes the loss
-        of a demonstration itself, which should be 0, negative.
+        for all weights w. It is 0, or slightly negative if rounding makes the loss of a
+        demonstration itself negative.
 
     Raises
     ------
@@ -138,8 +132,8 @@ class Problem:
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return a copy of the problem with other tasks or another regulariser, and with the same
-        `scale` of features."""
+        """Return a copy of the problem with other tasks or another regulariser, and the same
+        `scale`."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -150,44 +144,40 @@ class Problem:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks from whose demonstrations the problem learns costs."""
+        """The tasks to learn from."""
         return self.oracle.tasks
 
     @property
     def described(self) -> str:
-        """A description of the regulariser and of the scale of the features, such as
-        ``"Ridge(strength=0.01), w times [2.5, 0.1]"``."""
+        """A description of the regulariser and the scale, such as "Ridge(strength=0.01), w times
+        [2.5]"."""
         by = "" if (self.scale == 1.0).all() else f", w times {self.scale.tolist()}"
         return f"{self.regulariser!r}{by}"
 
     @property
     def d(self) -> int:
-        """The number d of features, which is the number of weights to learn."""
+        """The number of features."""
         return len(self.names)
 
     @property
     def floor(self) -> float:
-        """A lower bound <= 0 on the objective that holds for all weights w. It is the sum of
-        `floors`, rounded down."""
+        """A lower bound <= 0 on the objective for all weights w: the sum of `floors`, rounded
+        down."""
         return float(self.floors.sum()) * (1.0 + 2.0 * roundoff(MAX_CUT_GROUPS + 8))
 
     @property
     def tight(self) -> bool:
         """Whether the loss of the problem is the exact margin loss for all weights w. Otherwise it
-        may be a convex upper bound on the margin loss; see `Oracle`."""
+        may be a convex upper bound; see `Oracle`."""
         return self.oracle.negative != "relaxed" or self.never_negative
 
     @property
     def never_negative(self) -> bool:
-        """Whether arc costs stay >= 0 after the loss is subtracted, for all weights w in the domain
-        of the problem."""
+        """Whether arc costs stay >= 0 after the loss is subtracted, for all feasible weights w."""
         return self.nonnegative and all((x.gains.values <= 0.0).all() for x in self.oracle.rows)
 
     def weights(self, w: ArrayLike) -> Array:
-        """Return the weights w as an array.
-
-        An InputError is raised if w is outside the domain of the problem.
-        """
+        """Return the weights w as an array, or raise an InputError if w is not feasible."""
         weights = np.array(w, dtype=np.float64)
         if weights.shape != (self.d,) or not np.isfinite(weights).all():
             raise InputError(f"w must have {self.d} finite entries, one per feature, got {w!r}")
@@ -200,17 +190,17 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return the weights in the domain of the problem that are nearest to the weights w.
+        """Return the feasible weights nearest to w.
 
-        The distance is Euclidean after both points are multiplied by `scale`. The weight of a
-        feature that is 0 on every arc becomes 0.
+        The distance is Euclidean after scaling by `scale`. If a feature is 0 on every arc, its
+        weight becomes 0.
         """
         used = np.where(self.is_used, self.scale * w, 0.0)
         return self.regulariser.project(used, self.nonnegative) / self.scale
 
     @property
     def feasible(self) -> Feasible:
-        """The domain of the weights and the regulariser, in the form for the bundle method."""
+        """The domain of the weights and the regulariser, for the bundle method."""
         return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
@@ -225,7 +215,7 @@ class Problem:
         return [features @ weights for features in self.arc_features]
 
     def at(self, w: ArrayLike, prove: bool = False, *, clock: Clock | None = None) -> FitPoint:
-        """Return the value of the objective, the cutting planes and the loss-augmented plans at w.
+        """Return the objective, the cutting planes and the loss-augmented plans at w.
 
         Parameters
         ----------
@@ -247,11 +237,10 @@ class Problem:
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
     def revalued(self, point: FitPoint) -> FitPoint:
-        """Return the evaluation of this problem at the weights of a given evaluation.
+        """Return the evaluation of this problem at the weights of another problem's evaluation.
 
-        The given evaluation belongs to a problem with the same tasks and another regulariser. The
-        plans and cutting planes do not depend on the regulariser, so that only the value of the
-        objective is computed.
+        Both problems have the same tasks, but different regularisers. Plans and cutting planes do
+        not depend on the regulariser and are reused.
         """
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
@@ -270,8 +259,8 @@ class Problem:
         return functions.combined(self.rates)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return an upper bound on the mean margin loss for exact arc costs, given plans that were
-        computed for rounded arc costs."""
+        """Return an upper bound on the mean margin loss at the exact arc costs, from plans for the
+        rounded costs."""
         # The errors of the arc costs add up along each demonstration and along an optimal plan,
         # which takes no arc twice.
         γ = 2.0 * roundoff(self.d + 2)
@@ -287,12 +276,10 @@ class Problem:
         return float(self.oracle.weights @ bounds) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
-        """Return the lower bound on the minimum of the objective that a cutting plane of the loss
-        proves.
+        """Return the lower bound on the minimum that a cutting plane of the loss proves.
 
         For the cutting plane a + <G, w> and the scale s, the bound is a − Ω*(−G/s), where Ω* is the
-        conjugate of the regulariser. The rounding errors of the cutting plane and of this function
-        are subtracted.
+        conjugate of the regulariser. Rounding errors are subtracted.
         """
         v = -cut.slope
         # The slope is changed by its rounding error, in the direction that lowers the bound.
@@ -312,10 +299,7 @@ class Problem:
 
 
 def zero_features(graphs: Sequence[Graph]) -> str:
-    """Return a sentence for a warning about features that are 0 on every arc of the given graphs.
-
-    The sentence is empty if there are no such features.
-    """
+    """Return a warning about features that are 0 on every arc, or an empty string."""
     used = np.any([graph.features.any(axis=0) for graph in graphs], axis=0)
     names = [name for name, is_used in zip(graphs[0].names, used, strict=True) if not is_used]
     if not names:
@@ -329,10 +313,8 @@ def zero_features(graphs: Sequence[Graph]) -> str:
 
 
 def root_mean_squares(features: Sequence[Array]) -> Array:
-    """Return the root mean square of each feature over the rows of the given arrays.
-
-    For a feature that is 0 everywhere, the result is 1.
-    """
+    """Return the root mean square of each feature over the rows of the given arrays, or 1 for a
+    feature that is 0 everywhere."""
     rows = sum(map(len, features))
     made = np.ones(features[0].shape[1])
     for j in range(made.size):

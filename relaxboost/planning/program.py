@@ -1,4 +1,4 @@
-"""The function `program`, which writes the learning problem as a single convex program of cvxpy."""
+"""The learning problem as a single convex program in cvxpy."""
 
 from __future__ import annotations
 
@@ -15,33 +15,30 @@ from relaxboost.planning.planners import between
 from relaxboost.planning.problem import Problem
 
 MAX_ARC_INEQUALITIES = 200_000
-"""The maximum number of inequalities in the program, with one inequality for each arc and
-demonstration. General solvers take too long for larger programs; `fit` has no such limit."""
+"""The maximum number of inequalities of the program, one for each arc and demonstration. General
+solvers take too long for larger programs; `fit` has no such limit."""
 
 
 def program(problem: Problem) -> Any:
-    """Return the convex program of a learning problem as an unsolved `cvxpy.Problem`.
+    """Write a learning problem as an unsolved `cvxpy.Problem`.
 
-    Finding a shortest path is a linear program. The variables of its dual are node potentials π,
-    with the inequality π_head <= π_tail + c − g on each arc. Here c is the cost of the arc, and g
-    is the amount that the arc adds to the loss of a path. Linear inequalities can therefore express
-    that the margin loss of each demonstration is at most a variable.
+    The dual of the shortest-path problem is a linear program. Its variables are node potentials π,
+    with the inequality π_head <= π_tail + c − g for the cost c and the gain g of each arc. Linear
+    inequalities can therefore bound the margin loss of each demonstration from above.
 
-    The variables of the program are the weights ``w`` of the features, the upper bounds ``slack``
-    on the margin losses, one for each demonstration, and the potentials ``potentials``. Each
-    demonstration has its own potentials, for all nodes on paths from its source to its target. The
-    potential of the source is 0 and not a variable.
+    The variables of the program are the weights ``w``, the upper bounds ``slack`` on the margin
+    losses, and the potentials ``potentials``. Each demonstration has its own potentials, for all
+    nodes on paths from its source to its target. The potential of the source is fixed at 0.
 
     For negative="relaxed", each demonstration has potentials for all nodes, and the variable
     ``free`` has an entry >= 0 for each inequality. The entry is added to c − g, so that this cost
-    is not negative, and it is also added to the margin loss.
+    is not negative, and also to the margin loss.
 
     Parameters
     ----------
     problem : Problem
-        The problem. For ``negative="exact"``, the objective is minimised over the convex set of all
-        weights w without negative cycles, whereas `fit` raises `NegativeCycle` if it evaluates
-        weights with a negative cycle.
+        The problem. For ``negative="exact"``, the program is restricted to weights without negative
+        cycles, whereas `fit` raises `NegativeCycle` if it evaluates weights with a negative cycle.
 
     Raises
     ------
@@ -115,16 +112,15 @@ class _Part(NamedTuple):
 
     row: Demonstration
     arcs: Whole
-    """The indices of the arcs that have an inequality in the convex program for this
-    demonstration."""
+    """The indices of the arcs with an inequality for this demonstration."""
 
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
-    """Return a matrix, a list of indices, and the inequalities of each demonstration.
+    """Return a matrix, the indices of the target potentials, and the inequalities of each
+    demonstration.
 
-    The potentials of all demonstrations are concatenated to a vector. The matrix maps this vector
-    to the differences π_head − π_tail, one for each inequality. The list contains, for each
-    demonstration, the index of the potential of its target in the vector.
+    The matrix maps the concatenated potentials of all demonstrations to the differences π_head −
+    π_tail, one for each inequality.
     """
     blocks = []
     parts = []

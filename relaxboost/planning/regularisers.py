@@ -1,4 +1,4 @@
-"""Regularisers of linear costs, which penalise or restrict the weights, with their conjugates."""
+"""Regularisers, which penalise or restrict the weights of linear costs, with their conjugates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The three numbers >= 0 that define a `Regulariser`: the coefficients of the squared l2 norm
-    and of the l1 norm, and the radius of an l1 ball."""
+    """The numbers >= 0 that define a `Regulariser`: the coefficients of the squared l2 norm and of
+    the l1 norm, and the radius of an l1 ball."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -27,14 +27,14 @@ class Form(NamedTuple):
 class Regulariser(ABC):
     """A regulariser Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁, with Ω(w) = inf if ‖w‖₁ > radius.
 
-    The weights w either have any sign or are restricted to w >= 0.
+    The weights w have any sign, or are restricted to w >= 0.
 
     If a loss R satisfies R(w) >= a + <G, w> for all w, then a − Ω*(−G) is a lower bound on the
     minimum of Ω + R. Here Ω*(v) = sup over w of <v, w> − Ω(w) is the conjugate.
 
     A user-defined regulariser is a subclass that defines `form`. If it is a dataclass, its fields
-    must be numbers > 0. A subclass with a `name` is added to `REGULARISERS`, and the command line
-    then accepts this name.
+    must be numbers > 0. A subclass with a `name` is registered in `REGULARISERS`, and the command
+    line accepts this name.
     """
 
     name: ClassVar[str] = ""
@@ -42,8 +42,7 @@ class Regulariser(ABC):
     @property
     @abstractmethod
     def form(self) -> Form:
-        """The coefficients of the regulariser, and the radius of the l1 ball outside which the
-        regulariser is infinite."""
+        """The coefficients of the penalties, and the radius of the l1 ball."""
 
     def __init_subclass__(cls) -> None:
         REGULARISERS.add(cls)
@@ -53,8 +52,7 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return the value of the regulariser at the weights w. The value is inf outside the l1
-        ball."""
+        """Return the value of the regulariser at w, which is inf outside the l1 ball."""
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
@@ -63,10 +61,9 @@ class Regulariser(ABC):
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return the conjugate of the regulariser at v: the supremum of <v, w> − Ω(w) over w, which
-        may be inf.
+        """Return the conjugate at v, which is the supremum of <v, w> − Ω(w) and may be inf.
 
-        The supremum is over all weights w or, if `nonnegative`, over w >= 0.
+        The supremum is over all weights w or, if `nonnegative` is true, over w >= 0.
         """
         # If Ω has a ball, Ω*(v) is the minimum over μ >= 0 of radius · μ + Ω₁*(v), where Ω₁ is Ω
         # without the ball and with the coefficient absolute + μ. Every μ >= 0, even a rounded one,
@@ -83,8 +80,7 @@ class Regulariser(ABC):
         return (radius * μ if μ else 0.0) + (_half_square(over, 1.0, square) if square else 0.0)
 
     def reach(self, v: Array, nonnegative: bool) -> float:
-        """Return the largest factor s in [0, 1] for which the conjugate of the regulariser is
-        finite at s v."""
+        """Return the largest factor s in [0, 1] for which the conjugate is finite at s v."""
         square, absolute, radius = self.form
         largest = float(_size(v, nonnegative).max())
         if square > 0.0 or radius < math.inf or largest <= absolute:
@@ -93,8 +89,7 @@ class Regulariser(ABC):
         return absolute / largest * (1.0 - 1e-15)
 
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return the regulariser as a cvxpy expression of the variable w, and a list of the
-        constraints on w."""
+        """Return the regulariser as a cvxpy expression in w, and the constraints on w."""
         square, absolute, radius = self.form
         size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
         # A radius of inf is no constraint.
@@ -102,8 +97,7 @@ class Regulariser(ABC):
         return size + absolute * cp.norm1(w), rules
 
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return the weights in the domain of the regulariser that are nearest to w, up to a few
-        rounding errors."""
+        """Return the nearest weights in the domain of the regulariser, up to a few ulps."""
         w = np.maximum(w, 0.0) if nonnegative else w
         radius = self.form.radius
         size = np.abs(w)
@@ -116,8 +110,7 @@ class Regulariser(ABC):
 
 
 REGULARISERS: Registry[Regulariser] = Registry("regulariser")
-"""The registry of regularisers. It contains the class of each regulariser under the name that the
-command line accepts."""
+"""The regulariser classes by the names that the command line accepts."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +171,7 @@ class L1Radius(Regulariser):
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
-    """Return ‖v‖² multiplied by `times` and divided by 2 · `over`. The result is correct even if
-    ‖v‖² itself overflows or underflows."""
+    """Return times · ‖v‖² / (2 · over), even if ‖v‖² itself overflows or underflows."""
     # After the scaling by a power of two, the largest square is between 1/4 and 1.
     exponent = math.frexp(float(np.abs(v).max()))[1]
     scaled = np.ldexp(v, -exponent)
@@ -192,10 +184,10 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return the difference max(size) − θ for the projection of weights onto the l1 ball.
+    """Return max(size) − θ for the projection onto the l1 ball.
 
-    The projection subtracts the threshold θ from the sizes of the weights, and replaces negative
-    results by 0. The threshold solves Σ (size − θ)₊ = radius.
+    The projection subtracts the threshold θ from the sizes of the weights, and clips them at 0. The
+    threshold solves Σ (size − θ)₊ = radius.
     """
     # Only differences from the largest size are exact enough if the sizes are far above the radius.
     less = np.sort(size.max() - size)

@@ -1,4 +1,4 @@
-"""The margin loss as a function of the costs of the sites, for functional gradient boosting."""
+"""The margin loss as a function of the site costs, for functional gradient boosting."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Linear costs from which boosting starts. Unlike a `Fit`, they do not contain the tasks."""
+    """Linear costs from which boosting starts. Unlike a `Fit`, they have no tasks."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
     floor: float = 0.0
-    """The least cost of a site. With the exponential link, lower costs are raised to this value,
-    because costs must be > 0."""
+    """The minimum site cost. With the exponential link, which needs costs > 0, lower costs are
+    raised to it."""
 
     def __call__(self, graph: Graph) -> Array:
         C = features_by_name(graph, self.names) @ np.array(self.w)
@@ -39,11 +39,11 @@ class Linear:
 
 @dataclass(frozen=True)
 class PlanningLoss(Loss):
-    """The maximum-margin planning loss of the costs C of sites, a `Loss` for `functional.boost`.
+    """The maximum-margin planning loss of site costs C, a `Loss` for `functional.boost`.
 
-    The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², where F is the boosted function, which
-    determines C. The sum is over the demonstrations i, R_i is the margin loss of a demonstration,
-    and B C are the costs of the arcs, with the matrix B = `sites` of `Graph`.
+    The loss is R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², where the boosted function F determines
+    C. R_i is the margin loss of demonstration i, and B C are the arc costs, with the matrix B =
+    `sites` of `Graph`.
 
     In `functional.boost`, tasks take the place of the targets. F has the same value at sites with
     equal features, so that `PlanningRisk.features` contains each feature vector only once.
@@ -51,17 +51,17 @@ class PlanningLoss(Loss):
     Parameters
     ----------
     link : {"exponential", "additive"}
-        With ``"exponential"``, C = base · exp(F). Costs are positive, the loss is not convex in F,
+        With ``"exponential"``, C = base · exp(F): costs are positive, the loss is not convex in F,
         and the weak learner fits the gradient of R in C, as in LEARCH. With ``"additive"``, C =
-        base + F. The loss is convex in F, but costs may be negative.
+        base + F: the loss is convex in F, but costs may be negative.
     base : float, linear costs or callable, optional
-        The costs per site at F = 0, which must be > 0 for the exponential link. Linear costs are a
-        `Fit` or a `LinearModel`. A function returns the costs of a graph, shape (S,). By default
+        The site costs at F = 0, which must be > 0 for the exponential link: a number, a `Fit` or
+        `LinearModel`, or a function that maps a graph to its site costs, shape (S,). By default,
         `planning.boost` uses the linear costs that `fit` learns from its tasks, and `bind` uses 1.
     negative : {"relaxed", "exact", "simple"}
         The treatment of costs that are negative after the loss is subtracted; see `Oracle`. With
-        ``"relaxed"``, R is a convex upper bound on the loss, and equals the loss if none of these
-        costs is negative.
+        ``"relaxed"``, R is a convex upper bound on the loss, which is tight if none of these costs
+        is negative.
     strength : float
         The strength of the quadratic penalty, >= 0, which makes R strongly convex. It must be 0 for
         the exponential link.
@@ -110,11 +110,7 @@ class PlanningLoss(Loss):
             positive("strength", self.strength)
 
     def start(self, graph: Graph) -> Array:
-        """Return the costs of a graph's sites before the first round of boosting.
-
-        They are the costs at F = 0, where F is the boosted function, as an array with an entry for
-        each site.
-        """
+        """Return the site costs of a graph before the first round of boosting, where F = 0."""
         base = 1.0 if self.base is None else self.base
         made = np.array(base(graph) if callable(base) else base, dtype=np.float64)
         if made.ndim == 0:
@@ -134,8 +130,8 @@ class PlanningLoss(Loss):
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return the costs of sites, given their costs before the first round and the values of the
-        boosted function F at the sites."""
+        """Return site costs, given their initial values and the values of the boosted function
+        F."""
         return start * np.exp(F) if self.link == "exponential" else start + F
 
     def bind(
@@ -148,10 +144,9 @@ class PlanningLoss(Loss):
         y : sequence of Task
             The tasks. They take the place of the targets of other losses.
         weights : array of shape (S,), optional
-            The weight > 0 of each site in the L² norm in which functional gradients are computed.
-            The weights do not change the loss. By default they are equal, and a weak learner then
-            mostly fits the sites that no path visits, because there are many of them. Therefore
-            `planning.boost` passes the weights that `PlanningRisk.visited` returns.
+            The weight > 0 of each site in the L² norm of functional gradients. The weights do not
+            change the loss. With equal weights, the default, a weak learner mostly fits the many
+            sites that no path visits. `planning.boost` therefore passes `PlanningRisk.visited`.
         groups, classes
             Not used in planning.
         """
@@ -164,8 +159,7 @@ class PlanningLoss(Loss):
 
 
 class PlanningRisk(Risk):
-    """The margin loss of some tasks as a function of the boosted function F, which gives the costs
-    of the sites. See `PlanningLoss`.
+    """The planning loss of some tasks as a function of the boosted function F; see `PlanningLoss`.
 
     Parameters
     ----------
@@ -175,7 +169,7 @@ class PlanningRisk(Risk):
         The tasks with their demonstrations.
     weights : array_like, optional
         One number > 0 for each site of each graph, in the order of the tasks. The gradient is
-        divided by these weights. By default they are equal.
+        divided by these weights. By default, they are equal.
     """
 
     closed_form = False
@@ -197,34 +191,31 @@ class PlanningRisk(Risk):
         # A weak learner cannot distinguish sites with equal features. Adding 0 turns -0.0 into 0.0.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The distinct feature vectors of the sites of all graphs. The boosted function F has one
-        entry for each of these vectors."""
+        """The distinct feature vectors of all sites. The boosted function F has one entry for
+        each."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
         self._shown = [row.path.arcs for row in self.oracle.rows]
 
     @property
     def sites(self) -> int:
-        """The number of sites of all graphs together. Sites are arcs of graphs, or cells of
-        grids."""
+        """The number of sites of all graphs together."""
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return the costs of the sites of all graphs, one graph after another, given the values of
-        the boosted function F."""
+        """Return the site costs of all graphs, one graph after another, at the boosted function
+        F."""
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
-        """Return an array of arc costs for each graph, given the values of the boosted function
-        F."""
+        """Return the arc costs of each graph at the boosted function F."""
         parts = np.split(self.site_costs(F), self._ends[1:-1])
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return the planning loss at the boosted function F, and its L² gradient.
 
-        The planning loss is the mean margin loss plus the quadratic penalty of F. For the
-        exponential link, the gradient is with respect to the costs C of the sites instead.
+        For the exponential link, the gradient is with respect to the site costs C instead.
         """
         found = self.oracle.evaluate(self.arc_costs(F))
         value = found.value
@@ -241,10 +232,9 @@ class PlanningRisk(Risk):
         """Return a weight > 0 for each site, which is large for sites that many paths visit.
 
         The paths are the demonstrations, and the plans for the costs before the first round. Nine
-        tenths of the total weight are proportional to the numbers of visits, and one tenth is
-        spread evenly. If a path takes an arc, the number of visits of a site is the entry of the
-        matrix `sites` in the row of the arc and the column of the site. The weights sum to 1, or to
-        less if the demonstrations or the plans visit no site at all.
+        tenths of the total weight are proportional to the numbers of visits, which are weighted by
+        the matrix `sites`, and one tenth is spread evenly. The weights sum to 1, or to less if the
+        demonstrations or the plans visit no site at all.
         """
         # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
@@ -256,9 +246,9 @@ class PlanningRisk(Risk):
         return 0.5 * (1.0 - unvisited) * each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole]) -> Array:
-        """Return how much each arc of all graphs is used by one path for each demonstration.
+        """Return how often each arc of all graphs is used by one path for each demonstration.
 
-        Each path adds the weight of its demonstration to the arcs that it takes.
+        Each path counts with the weight of its demonstration.
         """
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])

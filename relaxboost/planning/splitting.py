@@ -1,4 +1,4 @@
-"""Folds of tasks for cross-validation, in which similar tasks are kept together."""
+"""Cross-validation folds that keep similar tasks together."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class Fold(NamedTuple):
-    """One fold of a cross-validation over a list of tasks: the indices of the training tasks and of
-    the test tasks."""
+    """A cross-validation fold: the indices of the training tasks and of the test tasks."""
 
     train: Whole
     test: Whole
@@ -27,26 +26,25 @@ class Fold(NamedTuple):
 def split(
     tasks: Sequence[Task], folds: int = 5, rng: Rng = 0, by: Any = "overlap"
 ) -> tuple[Fold, ...]:
-    """Return folds of tasks for cross-validation. Every task is a test task in exactly one fold.
+    """Split tasks into cross-validation folds. Every task is a test task in exactly one fold.
 
     Parameters
     ----------
     tasks : sequence of Task
-        The tasks to divide into folds.
+        The tasks to split.
     folds : int
         The number of folds, at least 2.
     rng : int, numpy.random.Generator or None
         The seed of the random assignment: an integer >= 0, a generator, or None for a new seed.
     by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence
-        How tasks are grouped. The tasks of a group are never split between the training set and the
-        test set. Without groups, a trip that is made every day would be in both sets. By default
-        the groups are clusters of overlapping tasks. Two tasks overlap if they share at least half
-        of their arcs: the number of arcs that both tasks use, divided by the number of arcs that at
-        least one of them uses (the Jaccard index), is at least 0.5. A cluster contains all tasks
-        that a chain of overlapping tasks connects. ``"pair"`` groups tasks with the same source and
-        target, so that trips that differ only in their first street may be in both sets. With
-        ``"task"``, every task is its own group. A callable maps a task to a hashable value, and a
-        sequence contains such a value for each task. Tasks with equal values form a group.
+        How tasks are grouped. A group is never split between the training set and the test set.
+        Without groups, a daily trip would be in both sets. By default, the groups are clusters of
+        overlapping tasks. Two tasks overlap if the Jaccard index of their arcs is at least 0.5, and
+        a cluster contains all tasks that a chain of overlapping tasks connects. ``"pair"`` groups
+        tasks with the same source and target; trips that differ only in their first street may then
+        be in both sets. With ``"task"``, every task is its own group. A callable maps a task to a
+        hashable value, and a sequence contains such a value for each task. Tasks with equal values
+        form a group.
 
     Raises
     ------
@@ -82,8 +80,8 @@ def split(
 
 
 def clusters(tasks: Sequence[Task]) -> list[int]:
-    """Return the index of a cluster for each task. Tasks that overlap, as `split` defines this, are
-    in the same cluster."""
+    """Return a cluster index for each task. Overlapping tasks, as defined in `split`, share a
+    cluster."""
     from scipy.sparse.csgraph import connected_components
 
     rows, owner = arc_rows(tasks)
@@ -107,11 +105,9 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a sparse matrix that shows which arcs each demonstration uses, and the index of the
-    task for each row.
+    """Return a 0-1 matrix of the arcs that each demonstration uses, and the task index of each row.
 
-    The matrix has entries 0 and 1, a row for each demonstration, and a column for each arc of each
-    graph.
+    The matrix is sparse, with a column for each arc of each graph.
     """
     first = {}
     columns = 0
@@ -139,8 +135,8 @@ _GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
 
 
 def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
-    """Return the index of a group for each task, as the argument `by` of `split` requires. Groups
-    are numbered in order of appearance."""
+    """Return a group index for each task, given the argument `by` of `split`. Groups are numbered
+    in order of appearance."""
     if isinstance(by, str | None):
         if by not in _GROUPS:
             raise InputError(f"by must be one of {', '.join(_GROUPS)}, or a callable, got {by!r}")

@@ -1,4 +1,4 @@
-"""The defaults of `boost`: the linear costs at the start, and the number of rounds."""
+"""The defaults of `boost`: the initial linear costs, and the number of rounds."""
 
 from __future__ import annotations
 
@@ -23,33 +23,29 @@ from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 MIN_RELATIVE_COST = 1e-6
-"""The least cost of a site, as a fraction of the mean cost of all sites. Smaller and negative costs
-are raised to this value, because shortest paths need costs >= 0. The value applies to boosted costs
-with the additive link, and to the linear costs from which `boost` starts with the exponential
-link."""
+"""The minimum site cost, as a fraction of the mean site cost. Lower costs are raised to it, because
+shortest paths need costs >= 0. It applies to boosted costs with the additive link, and to the
+initial linear costs with the exponential link."""
 
 
 class LinearStart(NamedTuple):
-    """The linear costs from which `boost` starts, and the record of how they were learned."""
+    """The linear costs from which `boost` starts, and how they were learned."""
 
     base: float | Linear
-    """The linear costs from which `boost` starts, or the number 1 if no useful linear costs can be
-    learned from the features."""
+    """The linear costs, or 1 if no useful linear costs can be learned from the features."""
     strength: float
-    """The strength of the ridge with which the linear costs were learned. It is nan if `base` is 1,
-    because no linear costs are used then."""
+    """The ridge strength of the linear costs, or nan if `base` is 1."""
     ended: str
-    """The reason why the linear costs may be inaccurate. It is "time_limit" if the time was up
-    while they were fitted, or while the strength of the ridge was chosen. Otherwise it is ""."""
+    """The reason why the linear costs may be inaccurate: "time_limit" if the time was up during the
+    fit or the cross-validation of the ridge strength, and otherwise ""."""
 
 
 def linear_start(
     tasks: Sequence[Task], link: str, clock: Clock, strength: float | None = None
 ) -> LinearStart:
-    """Learn linear costs, from which boosting starts, in at most half of the remaining time.
+    """Learn the linear costs from which boosting starts, in at most half of the remaining time.
 
-    By default `fit` chooses the strength of the ridge. The result is the constant 1 if a feature is
-    negative somewhere, or if all learned costs are 0.
+    The base is 1 if a feature is negative somewhere, or if all learned costs are 0.
     """
     graphs = list(dict.fromkeys(task.graph for task in tasks))
     if any((graph.features < 0.0).any() for graph in graphs):
@@ -76,25 +72,22 @@ def linear_start(
 
 
 class ChosenRounds(NamedTuple):
-    """The record of the cross-validation by which `boost` chose the number of rounds."""
+    """The record of how `boost` chose the number of rounds."""
 
     rounds: int
-    """The number of boosting rounds that cross-validation chose. It is 0 if no number improves the
-    score by more than `error`."""
+    """The chosen number of rounds. It is 0 if no number improves the score by more than `error`."""
     scores: tuple[float, ...]
-    """The score in cross-validation for each number of boosting rounds, starting with 0 rounds. A
-    score is the mean over the held-out trips of the F1 score of the plan's arcs, compared with the
-    arcs of the trip. The tuple is empty if there were too few trips for folds, or if boosting ended
-    before a score was computed."""
+    """The score of each number of rounds, starting with 0 rounds. A score is the mean F1 score of
+    the plan's arcs over the held-out trips. The tuple is empty if there were too few trips for
+    folds, or if boosting ended before a score was computed."""
     error: float
-    """The standard error of the difference between the best score in cross-validation and the score
-    for 0 rounds."""
+    """The standard error of the difference between the best score and the score for 0 rounds."""
     folds: int
-    """The number of folds of the cross-validation. It is 0 if there were too few trips for folds,
-    or if Ctrl-C ended the cross-validation."""
+    """The number of folds. It is 0 if there were too few trips for folds, or if Ctrl-C ended the
+    cross-validation."""
     ended: str
-    """The reason why cross-validation ended early: "time_limit" or "interrupted". It is empty if
-    all numbers of rounds were tried."""
+    """The reason why cross-validation ended early: "time_limit", "interrupted", or "" if all
+    numbers of rounds were tried."""
 
     def __repr__(self) -> str:
         shown = ", without folds"
@@ -106,7 +99,7 @@ class ChosenRounds(NamedTuple):
 
 
 Train = Callable[[list[Task], PlanningLoss, Callable[[BoostState], Any]], str]
-"""The type of a function that boosts on the training tasks of a fold, calls a callback after each
+"""The type of a function that boosts on the training tasks of a fold, with a callback for each
 round, and returns the reason why it ended."""
 
 
@@ -119,15 +112,14 @@ def choose_rounds(
     most: int,
     clock: Clock,
 ) -> ChosenRounds:
-    """Choose the number of boosting rounds by cross-validation, and return the record of it.
+    """Choose the number of boosting rounds, at most `most`, by cross-validation.
 
-    The chosen number, at most `most`, has the best score on held-out trips. It is 0 if the score
-    is not better than that of 0 rounds by more than the standard error. If there are too few trips
-    for folds, it is `most`.
+    The record has the number of rounds with the best score on held-out trips. It is 0 if the score
+    is not better than that of 0 rounds by more than the standard error, and `most` if there are too
+    few trips for folds.
 
-    On each fold, boosting starts from linear costs, which are learned from the training trips with
-    the given strength of the ridge. If the strength is nan, boosting starts from `loss.base`. If
-    `average` is true, the result of boosting is the mean of the iterates of all rounds, and
+    On each fold, boosting starts from linear costs with the given ridge strength, or from
+    `loss.base` if the strength is nan. If `average` is true, the mean iterate is scored, and
     otherwise the last iterate.
     """
     search = StrengthSearch()
@@ -160,10 +152,10 @@ def choose_rounds(
 
 
 def _best(held: list[Array], rounds: int, ended: str) -> ChosenRounds:
-    """Return the choice of the number of rounds, given the scores of held-out trips in each fold.
+    """Return the choice of the number of rounds, given the scores of held-out trips.
 
-    The list `held` has an array for each fold. The array has a row for each number of rounds, from
-    0 on, and a column for each held-out trip.
+    The list `held` has an array for each fold, with a row for each number of rounds, from 0, and a
+    column for each held-out trip.
     """
     rows = [np.minimum(np.arange(rounds), len(scores) - 1) for scores in held]
     trips = np.concatenate([x[row] for x, row in zip(held, rows, strict=True)], axis=1)

@@ -1,4 +1,4 @@
-"""Checks of pandas tables. Their errors name the row in the table or the line in the file."""
+"""Checks of pandas tables, with errors that name the table row or the line in the file."""
 
 from __future__ import annotations
 
@@ -14,22 +14,19 @@ from relaxboost._core.tables import FILE
 
 
 def called(what: str, table: Any) -> str:
-    """Return the name by which error messages call a pandas table.
-
-    It is the name of the file from which the table was read, or `what` for other tables.
-    """
+    """Return the name of a table in error messages: the name of its file, or else `what`."""
     return str(getattr(table, "attrs", {}).get(FILE, what))
 
 
 def at(what: str, table: Any, row: Any) -> str:
-    """Return the location of a table row for error messages, such as "edges, row 3" or "roads.csv,
-    line 3"."""
+    """Return the location of a row for error messages, such as "edges, row 3" or "roads.csv, line
+    3"."""
     return f"{called(what, table)}, {'line' if FILE in table.attrs else 'row'} {row!r}"
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise an InputError if a table has no rows, lacks a given column, or has a missing value in a
-    given column."""
+    """Raise an InputError if a table has no rows, lacks a given column, or has missing values in
+    it."""
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -42,8 +39,7 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
         # A column with a repeated name would be a frame.
         if list(table.columns).count(name) > 1:
             raise InputError(
-                f"{called(what, table)} has two columns that are called {name!r}; rename one of "
-                "them"
+                f"{called(what, table)} has two columns named {name!r}; rename one of them"
             )
         _check_whole(what, table, name, table[name].isna().to_numpy())
 

@@ -1,4 +1,4 @@
-"""A planning task: a source, a target, and the paths that an expert took between them."""
+"""Planning tasks: a source, a target, and the paths that an expert took between them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Task:
     source, target : labels of nodes
         The labels of the source and the target, which must be different nodes.
     demonstration : Path, sequence of node labels, or list of these
-        The demonstrated path, or several. The loss of the task is the mean of their losses.
+        The demonstrated path, or several. The loss of the task is the mean of their margin losses.
     loss : PathLoss
-        The loss of paths that differ from the demonstration. The default is `Missed()`.
+        The loss of paths that differ from the demonstration, by default `Missed()`.
     weight : float
-        The weight of the task in the mean over tasks, > 0.
+        The weight of the task in the mean loss, > 0.
     name : str, optional
         The name of the task in messages.
 
@@ -72,8 +72,8 @@ class Task:
 
     @classmethod
     def along(cls, path: Path, loss: PathLoss | None = None, **options: Any) -> Task:
-        """Return the task of planning from the first to the last node of a path, with the path as
-        its demonstration."""
+        """Return the task of planning between the ends of a path, with the path as its
+        demonstration."""
         graph = path.graph
         return cls(graph, graph.label(path.source), graph.label(path.target), path, loss, **options)
 
@@ -122,7 +122,7 @@ def _several(given: Any) -> list[Any]:
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return the given tasks as a tuple.
+    """Return the tasks as a tuple.
 
     An InputError is raised if there is no task, or if an entry is not a `Task`.
     """

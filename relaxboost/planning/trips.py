@@ -1,4 +1,4 @@
-"""Planning tasks from pandas tables, in which each row is a step of a trip."""
+"""Planning tasks from pandas tables of trips."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from relaxboost.planning.tasks import Task
 from relaxboost.planning.turns import TurnGraph
 
 STEPS = ("node", "edge")
-"""The names of the table columns that can hold the steps of a trip. A table with a row for each
-step needs one of these columns."""
+"""The names of the columns that can hold the steps of a trip."""
 
 
 class Join(NamedTuple):
-    """The record of a gap between two rows of a trip, with the path that fills the gap."""
+    """The record of a gap between two rows of a trip, and of the path that fills it."""
 
     trip: Hashable
     row: Hashable
-    """The index, in the table of trips, of the row after the gap."""
+    """The index of the row after the gap in the table of trips."""
     nodes: tuple[Hashable, ...]
-    """The nodes of the path that fills the gap, or only one node if both rows are at the same
+    """The nodes of the path that fills the gap, or a single node if both rows are at the same
     node."""
 
 
@@ -41,7 +40,7 @@ class Trips(tuple[Task, ...]):
     joined : tuple of Join
         The gaps that were filled, in the order of the table.
     dropped : dict
-        A dictionary from the labels of the trips that were left out to the reasons.
+        The reasons why trips were left out, by the label of the trip.
     """
 
     joined: tuple[Join, ...]
@@ -57,27 +56,27 @@ def paths_from_pandas(
     loss: PathLoss | None = None,
     bad: str = "refuse",
 ) -> Trips:
-    """Return the trips of a table as tasks. Each row is a trip, or a node or an edge of a trip.
+    """Read the trips in a table as tasks.
 
     Parameters
     ----------
     trips : pandas.DataFrame
-        The table, which has one of two forms. In the first form, each row is a node or an edge of a
-        trip. The column ``trip`` contains the label of the trip, and the column ``edge`` or, if
-        there is none, the column ``node`` contains the edge or the node. An edge is an entry of the
-        graph's `keys`, or a tuple (source, target, key). If the rows of a trip are not in order, a
-        column ``order`` must contain numbers or times. In the second form, each row is a trip. The
-        column ``path`` contains its nodes, as a list or as text with spaces, and the columns
-        ``name`` and ``weight`` are optional.
+        The table, with a row for each step of a trip, or a row for each trip. A step is an edge or
+        a node, in the column ``edge`` or, without it, in the column ``node``. The column ``trip``
+        contains the label of the trip. An edge is an entry of the graph's `keys`, or a tuple
+        (source, target, key). If the rows of a trip are not in order, a column ``order`` must
+        contain numbers or times. In a table with a row for each trip, the column ``path`` contains
+        its nodes, as a list or as text with spaces, and the columns ``name`` and ``weight`` are
+        optional.
     graph : Graph
         The graph of the trips, or a `TurnGraph` whose original graph is that of the trips.
     parallel : str, optional
-        A feature, such as ``"length"``. If several arcs join the nodes of two consecutive rows, the
-        trip takes the arc with the least value of this feature. By default such a trip is rejected.
+        A feature, such as ``"length"``. If several arcs join two consecutive nodes, the trip takes
+        the arc with the least value of this feature. By default, such a trip is rejected.
     gaps : str, optional
-        A feature >= 0. If no arc joins the nodes of two consecutive rows, the gap is filled with
-        the path that has the least sum of this feature. If both rows are at the same node, no arc
-        is added. `Trips.joined` lists these gaps. By default a trip with a gap is rejected.
+        A feature >= 0. If no arc joins two consecutive nodes, the gap is filled with the path that
+        has the least sum of this feature. If both nodes are the same, no arc is added.
+        `Trips.joined` lists these gaps. By default, a trip with a gap is rejected.
     loss : PathLoss, optional
         The loss of the tasks. The default is `Missed()`.
     bad : {"refuse", "drop"}
@@ -87,8 +86,8 @@ def paths_from_pandas(
     Returns
     -------
     Trips
-        A tuple of tasks. The name of each task is ``trip`` followed by its label in the table, or
-        by the number of its row from 1 if the table has paths without names.
+        The tasks. The name of each task is ``trip`` followed by its label in the table, or by its
+        row number from 1 if the table has paths without names.
 
     Raises
     ------
@@ -129,8 +128,8 @@ def paths_from_pandas(
 
 
 def _by_steps(trips: Any) -> tuple[Any, str, dict[Hashable, float]]:
-    """Return a table with a row for each step of a trip, the name of its column with the steps, and
-    the weights of the trips."""
+    """Return a table with a row for each step, the name of its step column, and the weights of the
+    trips."""
     weights: dict[Hashable, float] = {}
     columns = set(getattr(trips, "columns", ()))
     if "path" in columns and not columns & set(STEPS):
@@ -141,7 +140,8 @@ def _by_steps(trips: Any) -> tuple[Any, str, dict[Hashable, float]]:
 
 
 def _steps(trips: Any) -> tuple[Any, dict[Hashable, float]]:
-    """Return a table with a row for each step, and the weights of trips, from a table of paths."""
+    """Return a table with a row for each step, and the weights of the trips, from a table of
+    paths."""
     unknown = sorted(set(map(str, trips.columns)) - {"path", "name", "weight"})
     if unknown:
         raise InputError(
@@ -168,7 +168,7 @@ def _steps(trips: Any) -> tuple[Any, dict[Hashable, float]]:
 
 
 def _checked(trips: Any, step: str) -> Any:
-    """Check the columns of a table of trips. Return its rows, sorted by the column `order`."""
+    """Check the columns of a table of trips, and return its rows sorted by the column `order`."""
     known = getattr(trips, "columns", ())
     near = next(filter(None, (did_you_mean(str(x), STEPS, 0.6) for x in known)), "")
     if step not in known and near:
@@ -203,7 +203,7 @@ def _checked(trips: Any, step: str) -> Any:
 
 
 class _Reader:
-    """A reader that makes a path from the table rows of a trip, for one trip after another."""
+    """A reader that converts the rows of one trip after another to paths."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
         self.asked = graph
@@ -224,10 +224,10 @@ class _Reader:
         self.joined: list[Join] = []
         self._searches = True
         self.row: Hashable = None
-        """The index of the table row that is being read, which error messages name."""
+        """The index of the current row, for error messages."""
 
     def path(self, trip: Hashable, rows: Iterable[Any]) -> Path:
-        """Return the path of a trip, whose rows are pairs of an index and a node or an edge."""
+        """Return the path of a trip, given its rows as pairs of an index and a node or edge."""
         self.joined = []
         arcs: list[int] = []
         here = None
@@ -285,8 +285,7 @@ class _Reader:
         return arcs
 
     def _apart(self, u: int, v: int) -> str:
-        """Return a sentence for an error message that explains why no arc joins two nodes, with
-        advice."""
+        """Return an error message that explains why no arc joins two nodes, with advice."""
         names = self.graph.label(u), self.graph.label(v)
         first = self.graph.names[0]
         if u == v:
@@ -315,8 +314,8 @@ class _Reader:
         raise InputError(f"{what} is not in the graph{remedy}")
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return a dictionary from each edge key of the graph to the index of its arc, or to −2 if
-        several arcs have the key."""
+        """Return the arc index of each edge key of the graph, or −2 if several arcs have the
+        key."""
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(

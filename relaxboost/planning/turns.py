@@ -1,4 +1,4 @@
-"""Graphs in which turns have costs, because their nodes are the arcs of another graph."""
+"""Turn graphs, in which turns have costs because the nodes are the arcs of another graph."""
 
 from __future__ import annotations
 
@@ -15,40 +15,38 @@ PairFeatures = ArrayLike | Callable[[Whole, Whole], ArrayLike]
 
 
 class TurnGraph(Graph):
-    """The line graph of a graph, as returned by `turns`.
+    """The turn graph of a graph, as returned by `turns`.
 
     The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph
-    becomes two nodes: paths from v start at ``("start", v)``, and paths to v end at ``("end", v)``.
-    The arcs with the lowest numbers are the turns, from one arc to the next. The other arcs lead
-    from ``("start", v)`` to each arc that leaves v, and from each arc that enters v to
-    ``("end", v)``.
+    becomes two nodes, the start ``("start", v)`` and the end ``("end", v)`` of paths. The first
+    arcs are the turns, from one arc to the next. The other arcs lead from ``("start", v)`` to each
+    arc that leaves v, and from each arc that enters v to ``("end", v)``.
     """
 
     original: Graph
     before: Whole
-    """The arc before each turn of this graph, as an arc index of the original graph."""
+    """The arc before each turn, as an arc index of the original graph."""
     after: Whole
-    """The arc after each turn of this graph, as an arc index of the original graph."""
+    """The arc after each turn, as an arc index of the original graph."""
 
     def start(self, label: Hashable) -> Hashable:
-        """Return the label ("start", v) of the node where paths from the original node v start."""
+        """Return the label ("start", v) of the node where paths from v start."""
         self.original.node(label)
         return ("start", label)
 
     def end(self, label: Hashable) -> Hashable:
-        """Return the label ("end", v) of the node where paths to the original node v end."""
+        """Return the label ("end", v) of the node where paths to v end."""
         self.original.node(label)
         return ("end", label)
 
     def lift(self, path: Path) -> Path:
-        """Return the path of this graph that corresponds to a path of the original graph.
+        """Convert a path in the original graph to a path in this graph.
 
-        If the path takes a turn that is not allowed, an InputError names the first such turn.
+        If the path takes a forbidden turn, an InputError names the first such turn.
         """
         if path.graph is not self.original:
             raise InputError(
-                "TurnGraph.lift needs a path of the original graph, from which the graph of turns "
-                "was made"
+                "TurnGraph.lift needs a path in the graph from which this turn graph was made"
             )
         # Each turn, which is a pair of arcs, gets a number. The turns are sorted, so that their
         # numbers ascend and bisection finds a turn.
@@ -67,24 +65,21 @@ class TurnGraph(Graph):
         return Path(self, np.r_[starting, np.searchsorted(there, wanted), ending])
 
     def lower(self, path: Path) -> Path:
-        """Return the path of the original graph that corresponds to a path of this graph.
-
-        The path of this graph leads from a node ("start", v) to a node ("end", w).
-        """
+        """Convert a path in this graph, from ("start", v) to ("end", w), to the original graph."""
         nodes = path.numbers
         if path.graph is not self or nodes[0] < self.original.arcs or nodes[-1] < nodes[0]:
             raise InputError(
-                "TurnGraph.lower needs a path of the graph of turns, which leads from a node "
+                "TurnGraph.lower needs a path in this turn graph, from a node "
                 '("start", v) to a node ("end", w)'
             )
         return Path(self.original, nodes[1:-1])
 
 
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
-    """Return the arc before each turn of a graph, and the arc after each turn, as two arrays.
+    """Return the arc before and the arc after each turn of a graph, as two arrays.
 
-    A turn is a pair of arcs of which the second starts where the first ends. The turns are in
-    ascending order of these pairs.
+    A turn is a pair of arcs, of which the second starts where the first ends. The turns are in
+    ascending order.
 
     Parameters
     ----------
@@ -107,7 +102,7 @@ def turns(
     u_turns: bool = True,
     allowed: PairFeatures | None = None,
 ) -> TurnGraph:
-    """Return the graph in which every turn from an arc to the next arc has features and a cost.
+    """Create a turn graph, in which every turn has features and a cost.
 
     The cost of a path is the cost of its arcs in the original graph plus the cost of its turns. A
     shortest path may visit a node of the original graph twice, to turn round in a side street.
@@ -117,22 +112,21 @@ def turns(
     graph : Graph
         The graph whose turns become arcs.
     features : callable or array, optional
-        The features of the P turns, of shape (P,) or (P, k), in the order of `turn_pairs`. A
-        function ``features(before, after)`` that returns such features is also accepted, for
-        example the result of `turn_angles`. The turn features follow the features of the graph, and
-        every turn is a separate site.
+        The features of the P turns, shape (P,) or (P, k), in the order of `turn_pairs`, or a
+        function ``features(before, after)`` that returns them, such as the result of `turn_angles`.
+        The turn features follow the features of the graph, and every turn is a separate site.
     names : sequence of k str, optional
         The names of the turn features.
     u_turns : bool
-        Whether a path may turn back from an arc directly to the node where this arc starts.
+        Whether a path may return from an arc directly to the node where this arc starts.
     allowed : callable or array of bool, optional
-        An array of shape (P,) that is False for forbidden turns, or a function
-        ``allowed(before, after)`` that returns such an array.
+        The mask of the allowed turns, shape (P,), or a function ``allowed(before, after)`` that
+        returns it.
 
     Returns
     -------
     TurnGraph
-        The graph ``made``, in which paths lead from ``made.start(v)`` to ``made.end(w)``.
+        The turn graph ``made``, in which paths lead from ``made.start(v)`` to ``made.end(w)``.
         `TurnGraph.lift` and `TurnGraph.lower` convert paths between the two graphs. The first arc
         of a path has only its own features, because it follows no turn.
 
@@ -185,12 +179,12 @@ def turns(
 
 
 def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
-    """Return a function that computes the angles of turns, 0 to π, as a turn feature.
+    """Return a function that computes the angles of turns, from 0 to π, as a turn feature.
 
     Parameters
     ----------
     graph : Graph
-        A graph with `position`. The angle of an arc of length 0 with every other arc is 0.
+        A graph with `position`. An arc of length 0 has the angle 0 with every other arc.
     """
     if graph.position is None:
         raise InputError(f"turn_angles needs the coordinates of the nodes: {PLACES}")

@@ -219,7 +219,9 @@ def test_files(tmp_path, rng):
     assert rb.check_certificate(path, lines)
     other = A.copy()
     other[3, 4] = np.nextafter(A[3, 4], 0)
-    assert rb.check_certificate(path, other).reason == "the SHA-256 of A is not that in the file"
+    assert (
+        rb.check_certificate(path, other).reason == "the SHA-256 of A differs from that in the file"
+    )
     assert "A has 29 rows" in rb.check_certificate(path, A[1:]).reason
     assert rb.check_certificate(path, sparse.csr_array(A))
     with pytest.raises(rb.InputError, match="does not exist; check the path"):

@@ -446,7 +446,7 @@ def test_what_cannot_be_exported_is_refused(form):
     good = certificate(rb.Capped(2))
     wrong = Certificate({**good.document, "lower": "1/2"})
     assert "not accepted" in refused(wrong, form)
-    assert "unknown form" in refused(good, form.upper())
+    assert "unknown format" in refused(good, form.upper())
 
 
 def test_a_page_has_its_limits():

@@ -346,7 +346,7 @@ def test_limits_leave_a_bracket(rng):
         with pytest.raises(rb.InputError, match=r"it reached a limit.*Increase time_limit"):
             rb.certify(found)
         assert found.lower <= whole.value <= found.upper
-        with pytest.raises(NotClosed, match="Raise time_limit or max_pivots") as caught:
+        with pytest.raises(NotClosed, match="Increase time_limit or max_pivots") as caught:
             exact_value(game, max_pivots=pivots)
         assert (caught.value.lower, caught.value.upper) == (found.lower, found.upper)
     found = exact_optimum(as_game(_floats(rng, 30, 20)), time_limit=1e-9)

@@ -151,11 +151,11 @@ def test_what_does_not_fit_is_rejected(rng):
         return str(info.value)
 
     assert "bound" in reason(auxiliaries={"z": "0"})
-    assert "entries in place of" in reason({**f, "cost": {"denominator": "1", "numerators": []}})
-    assert "different variables" in reason({**f, "columns": [[0, 0], *f["columns"][1:]]})
-    assert "different variables" in reason({**f, "columns": [[99], *f["columns"][1:]]})
-    assert "different variables" in reason({**f, "columns": [True, *f["columns"][1:]]})
-    assert "is no dict" in reason({**f, "lower": 3})
+    assert "entries instead of" in reason({**f, "cost": {"denominator": "1", "numerators": []}})
+    assert "distinct variables" in reason({**f, "columns": [[0, 0], *f["columns"][1:]]})
+    assert "distinct variables" in reason({**f, "columns": [[99], *f["columns"][1:]]})
+    assert "distinct variables" in reason({**f, "columns": [True, *f["columns"][1:]]})
+    assert "must be dict" in reason({**f, "lower": 3})
     assert "unknown fields" in reason({**f, "more": "1"})
     assert "has no 'constant'" in reason({k: v for k, v in f.items() if k != "constant"})
     witness = {**document["witness"], "multipliers": "1"}

@@ -135,7 +135,7 @@ def test_standard_input_takes_csv_and_parquet_with_words(folder, capsys, tmp_pat
             "certify - --format vipr",
             "margin.json",
             2,
-            "from standard input has no name for the files",
+            "from standard input has no name for its files",
         ),
         ("online run - --label y --radius 2", "data.csv", 0, "data:       standard input, 60"),
         (

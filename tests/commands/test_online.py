@@ -330,7 +330,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
         (["--label", "clicked", "--classes", "no,y"], "correct the label, or leave the row out"),
         (["--label", "clicked", "--classes", "no"], "--classes must contain two labels"),
         ([*LABEL, "--base", "experts"], "row 3 has norm .* beyond --bound 2.0"),
-        ([*LABEL, "--resume"], "--resume continues from the file of --save; add --save"),
+        ([*LABEL, "--resume"], "--resume continues from the --save file; add --save"),
         ([*LABEL, "--proxy", "entropy", "--over", "l2"], "use --over simplex, full-simplex or l1$"),
         ([*LABEL, "--proxy", "tilted"], "use --over simplex$"),
         ([*LABEL, "--proxy", "l2"], "--proxy 'l2' is unknown; choose one of .*, tilted$"),

@@ -67,12 +67,12 @@ def test_a_resumed_run_has_the_predictions_of_an_uninterrupted_one(data, capsys)
     with open("p.csv", "a") as file:  # a kill leaves predictions after the checkpoint
         file.write("1100,no,0.2\n11")
     _, err = told(capsys, "run", "d.csv", *resume, "other.csv", status=2)
-    assert "other.csv does not exist, but the file of --save was written after row 1100;" in err
+    assert "other.csv does not exist, but the --save file was written after row 1100;" in err
     for text, has in (("row,prediction,probability of yes\n0,no,1\n", "1 prediction"), ("a\n", "")):
         with open("short.csv", "w") as file:
             file.write(text)
         _, err = told(capsys, "run", "d.csv", *resume, "short.csv", status=2)
-        assert f"short.csv has {has or 'other columns'}, but the file" in err
+        assert f"short.csv has {has or 'other columns'}, but the --save file" in err
     told(capsys, "run", "d.csv", *resume, "p.csv")
     with open("p.csv") as got, open("want.csv") as want:
         assert got.read() == want.read()

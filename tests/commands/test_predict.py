@@ -102,18 +102,18 @@ STUMP = {"feature": "a", "weight": 1.0, "missing": 0, "above": 2.5}
     ("text", "message"),
     [
         ("[" * 100_000, "its brackets are nested too deeply"),
-        ("[1, 2]", "is not a model of stumps"),
-        ("{", "is not a model of stumps"),
+        ("[1, 2]", "is not a stump model"),
+        ("{", "is not a stump model"),
         (json.dumps({"format": "relaxboost checkpoint 1"}), "its format is 'relaxboost checkpoint"),
         ([{**STUMP, "weight": float("nan")}], "is damaged"),
         ([{**STUMP, "weight": 10**400}], "is damaged"),
         ([{**STUMP, "missing": 2}], "is damaged"),
-        ([{**STUMP, "missing": []}], "is not a model of stumps"),
+        ([{**STUMP, "missing": []}], "is not a stump model"),
         ([{**STUMP, "yes": [], "no": []}], "is damaged"),
         ([{**STUMP, "feature": 3}], "is damaged"),
         ([{"feature": "a", "weight": 1, "missing": 0, "yes": [["x"]], "no": []}], "is damaged"),
-        ([3], "is not a model of stumps"),
-        ([{}], "is not a model of stumps"),
+        ([3], "is not a stump model"),
+        ([{}], "is not a stump model"),
     ],
 )
 def test_models_that_are_refused(text, message, tmp_path, csv, capsys):
@@ -129,7 +129,7 @@ def test_an_online_learner_is_refused_with_the_way_to_predict(tmp_path, csv, cap
     way = (
         f"online run STREAM --save {path} --resume --predictions FILE, and rows without labels with"
     )
-    for said in (f"{path} is a learner of relaxboost online", way):
+    for said in (f"{path} is a saved online learner", way):
         tests.command.refused(capsys, said, "predict", path, csv)
     path.write_bytes(b"PK\x03\x04\xff")
     tests.command.refused(capsys, "(it is not a text file); pass a file", "predict", path, csv)
@@ -137,4 +137,6 @@ def test_an_online_learner_is_refused_with_the_way_to_predict(tmp_path, csv, cap
 
 def test_a_bundled_set_has_no_columns_to_predict_from(tmp_path, capsys):
     words = ("solve", "--dataset", "breast-cancer", "--model", tmp_path / "model.json")
-    tests.command.refused(capsys, "--model stores stumps that were found in a CSV file", *words)
+    tests.command.refused(
+        capsys, "--model saves only stumps that were learned from a CSV file", *words
+    )

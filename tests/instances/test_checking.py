@@ -129,7 +129,7 @@ BROKEN = {
     "no index": (lambda text: "{}", "is not a version 1 index of a set"),
     "version": (lambda text: text.replace('"version": 1', '"version": 2'), "not a version 1 index"),
     "field": (lambda text: text.replace('"over"', '"under"'), "must have exactly the fields"),
-    "bound": (lambda text: text.replace('"lower": "', '"lower": "x'), "is no number like"),
+    "bound": (lambda text: text.replace('"lower": "', '"lower": "x'), "is not a number like"),
     "path": (lambda text: text.replace('"file": "', '"file": "../'), "was not written by make"),
     "twice": (
         lambda text: text.replace("uniform-6x4-001", "uniform-6x4-000"),

@@ -69,7 +69,7 @@ def test_check_with_a_matrix(call, tmp_path):
     (tmp_path / "B.csv").write_text("0.5,-1\n0.25,1\n-0.125,0.75\n")
     assert call("check", tmp_path / "c.json", "--matrix", tmp_path / "A.csv")[0] == 0
     status, out, _ = call("check", tmp_path / "c.json", "--matrix", tmp_path / "B.csv")
-    assert (status, out) == (1, "REJECTED: the SHA-256 of A is not that in the file\n")
+    assert (status, out) == (1, "REJECTED: the SHA-256 of A differs from that in the file\n")
     status, out, _ = call("check", tmp_path / "c.json")
     assert (status, out) == (
         1,

@@ -135,7 +135,7 @@ def test_a_time_limit_that_ends_the_choice_is_warned_of(monkeypatch, calls):
 
     monkeypatch.setattr(choosing._Fold, "fit", slow)
     said = "which tried no strength" if calls < 3 else "which tried only 1 strength"
-    with pytest.warns(UserWarning, match=f"ended the choice of the strength .*, {said}") as caught:
+    with pytest.warns(UserWarning, match=f"ended the cross-validation .*, {said}") as caught:
         found = pl.fit(tasks)
     assert found.chosen.ended == "time_limit"
     assert caught[0].filename == __file__

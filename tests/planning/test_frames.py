@@ -91,7 +91,7 @@ def test_columns_whose_names_are_reserved_or_numbers_are_found_whole():
     assert graph.features[:, 6].tolist() == [1, 1, 0, 0, 1]
     again = pl.from_pandas(table.iloc[:2], features=graph)
     assert np.array_equal(again.features, graph.features[:2])
-    with pytest.raises(InputError, match="two columns that are called '5'; rename one"):
+    with pytest.raises(InputError, match="two columns named '5'; rename one"):
         pl.from_pandas(table.assign(**{"5": 1.0}))
 
 
@@ -104,7 +104,7 @@ BAD_EDGES = [
     (roads(), {"features": ["toll"]}, "edges has no column 'toll'"),
     (roads(), {"features": "length*toll"}, "edges has no column 'toll'"),
     (roads(), {"features": [5]}, r"features must be column names, .*got \[5\]"),
-    (roads().set_axis(["u", "v", "u", "highway"], axis=1), {}, "two columns that are called 'u'"),
+    (roads().set_axis(["u", "v", "u", "highway"], axis=1), {}, "two columns named 'u'"),
     (roads(), {"nodes": [1, 2]}, "nodes must be a pandas.DataFrame with rows, got list"),
     (roads(), {"features": "highway*v"}, "may use one text column"),
     (roads()[["u", "v"]], {}, "edges has no features; use at least one column other than"),

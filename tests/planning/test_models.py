@@ -76,7 +76,7 @@ def test_reordered_features_are_aligned_and_more_ignored_with_one_warning(fitted
 
 
 CHANGES = [
-    ("format", "other", "is not a model of learned costs"),
+    ("format", "other", "is not a saved cost model"),
     ("version", 2, "has the format version 2"),
     ("version", True, "has the format version True"),
     ("names", [], "names must be at least one, each once"),
@@ -115,7 +115,7 @@ def test_every_field_is_needed(saved):
     content = json.loads(saved.read_text())
     for field in content:
         saved.write_text(json.dumps({k: v for k, v in content.items() if k != field}))
-        match = "is not a model" if field == "format" else "has the format version None"
+        match = "is not a saved cost model" if field == "format" else "has the format version None"
         match = match if field in ("format", "version") else f"lacks the field '{field}'"
         with pytest.raises(InputError, match=match):
             pl.load_model(saved)
@@ -234,7 +234,7 @@ def test_what_files_do_not_hold_is_refused(boosted, demonstrated, tmp_path):
         pl.save_model(base, file)
     (first, *rest), run = boosted["stumps"].boosted.terms, boosted["stumps"].boosted
     for coefficient, said in (
-        (1e101, "terms must be of costs that doubles hold"),
+        (1e101, "terms must be small enough for finite costs"),
         (np.inf, "JSON"),
     ):
         terms = (first._replace(coefficient=coefficient), *rest)
@@ -285,8 +285,8 @@ DAMAGE = [
         ("stumps", put(value, "coefficient"), "coefficient must be a finite number")
         for value in ("nan", True, None)
     ),
-    ("stumps", put(1e308, "coefficient"), "terms must be of costs that doubles hold"),
-    ("trees", put(-1e9, "leaves", 0), "terms must be of costs that doubles hold"),
+    ("stumps", put(1e308, "coefficient"), "terms must be small enough for finite costs"),
+    ("trees", put(-1e9, "leaves", 0), "terms must be small enough for finite costs"),
     ("stumps", set_to(1e308, "base"), "base must be a number > 0, below 1e100"),
     ("stumps", put(-5, "round"), "round must be from 1 to 12, .*, got round -5"),
     ("stumps", put(12, "round"), r"terms\[1\] .*terms must be in the order of their rounds"),

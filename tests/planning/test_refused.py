@@ -161,9 +161,12 @@ CASES = [
     ),
     (lambda: pl.turn_angles(LINE), r'turn_angles .* position=\("x", "y"\)'),
     (lambda: TURNS.lift(LINE.path([0, 1, 0])), r"step 2 .* turns from arc 0 .* not allowed"),
-    (lambda: TURNS.lift(TURNS.lift(LINE.path([0, 1]))), "lift needs a path of the original graph"),
-    (lambda: TURNS.lower(LINE.path([0, 1])), "lower needs a path of the graph"),
-    (lambda: TURNS.lower(TURNS.path(arcs=[0])), "lower needs a path of the graph"),
+    (
+        lambda: TURNS.lift(TURNS.lift(LINE.path([0, 1]))),
+        "lift needs a path in the graph from which",
+    ),
+    (lambda: TURNS.lower(LINE.path([0, 1])), "lower needs a path in this turn graph"),
+    (lambda: TURNS.lower(TURNS.path(arcs=[0])), "lower needs a path in this turn graph"),
     (lambda: TURNS.start(7), "no node 7"),
     (lambda: TURNS.node(("arc", 3)), "no node"),
     # plans

@@ -1,1 +1,1 @@
-"""Exact optima of polyhedral games, computed by a simplex method in rational numbers."""
+"""Exact optima of polyhedral games, by a simplex method in rational numbers."""

@@ -1,4 +1,4 @@
-"""Exact corrections that make a point satisfy sparse linear equations with integer coefficients."""
+"""Exact corrections of points that must satisfy sparse integer equations."""
 
 from __future__ import annotations
 
@@ -18,19 +18,17 @@ Number = Any
 
 
 class Contradiction(ArithmeticError):
-    """The error that is raised if equations contradict each other.
-
-    A linear combination of the equations is then 0 = c with c ≠ 0.
-    """
+    """Raised if equations contradict each other: a linear combination of them is 0 = c with c ≠
+    0."""
 
 
 class Equations:
-    """Equations E x = b with a sparse matrix E of integers, which is factorised only once.
+    """Equations E x = b with a sparse integer matrix E, which is factorised only once.
 
-    Each equation has one variable as its pivot, and corrections change only pivots. The pivots are
-    chosen for sparsity (Markowitz 1957, The elimination form of the inverse and its application to
-    linear programming). When more than half of the remaining entries are nonzero, python-flint
-    solves the remaining equations as one dense system.
+    Corrections change only the pivot variables, one for each equation, which are chosen for
+    sparsity (Markowitz 1957, The elimination form of the inverse and its application to linear
+    programming). When more than half of the remaining entries are nonzero, python-flint solves the
+    rest as a dense system.
 
     Parameters
     ----------
@@ -43,8 +41,7 @@ class Equations:
 
     def __init__(self, rows: list[dict[int, int]], preferred: Sequence[bool]) -> None:
         self.operations = 0
-        """The number of entries of the equations that the elimination has changed. It is a measure
-        of the work."""
+        """The number of entries that the elimination has changed, as a measure of its work."""
         self._preferred = preferred
         self._rows: dict[int, dict[int, Number]] = {i: dict(row) for i, row in enumerate(rows)}
         self._where: dict[int, set[int]] = {}
@@ -52,20 +49,19 @@ class Equations:
             for j in row:
                 self._where.setdefault(j, set()).add(i)
         self._steps: list[tuple[int, int, Number]] = []
-        """The steps of the elimination, as triples (row, other, factor). A step has subtracted
-        `factor` times equation `row` from equation `other`."""
+        """The elimination steps (row, other, factor): `factor` times equation `row` was subtracted
+        from equation `other`."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
-        """The pivots of the elimination, as triples (row, variable, entries). The row had these
-        entries when it was eliminated."""
+        """The pivots (row, variable, entries), with the entries of the row at its elimination."""
         self._empty: list[int] = []
         self._dense: _Dense | None = None
         self._factorise()
 
     def correction(self, missing: Sequence[Number]) -> dict[int, Number]:
-        """Return a dictionary from pivot variables to changes of their values.
+        """Return changes of the pivot variables that increase each left-hand side by its `missing`
+        entry.
 
-        The changes increase the left-hand side of each equation by its entry of `missing`. If this
-        is impossible, `Contradiction` is raised.
+        If there are none, `Contradiction` is raised.
         """
         right = list(missing)
         # The steps of the elimination are repeated on the right sides.
@@ -127,10 +123,8 @@ class Equations:
                 single += self._remove(i, j)
 
     def _remove(self, i: int, pivot: int) -> list[int]:
-        """Remove an equation and its pivot variable.
-
-        Return the variables that then occur in only one equation.
-        """
+        """Remove an equation and its pivot, and return the variables that then occur in only one
+        equation."""
         row = self._rows.pop(i)
         self._pivots.append((i, pivot, row))
         single = []
@@ -144,10 +138,8 @@ class Equations:
         return single
 
     def _eliminate(self, i: int, pivot: int) -> list[int]:
-        """Eliminate a pivot variable from all equations except equation i.
-
-        Return the equations that have changed.
-        """
+        """Eliminate a pivot from all equations except equation i, and return the changed
+        equations."""
         row = self._rows[i]
         changed = sorted(self._where[pivot] - {i})
         single = []
@@ -171,7 +163,7 @@ class Equations:
 
 
 class _Dense:
-    """The equations that remain when elimination has made them dense. python-flint solves them."""
+    """The equations that elimination has made dense, which python-flint solves."""
 
     def __init__(self, rows: dict[int, dict[int, Number]]) -> None:
         columns = sorted(set().union(*rows.values()))
@@ -190,9 +182,7 @@ class _Dense:
         self._dependent = {names[k]: square[k] for k in set(range(len(names))).difference(kept)}
 
     def solve(self, right: Sequence[Number]) -> dict[int, Number]:
-        """Return a dictionary from each pivot variable to its value in the solution for the
-        right-hand sides `right`.
-        """
+        """Return the value of each pivot variable for the right-hand sides `right`."""
         scaled = [Fraction(right[i]) * self._scale[i] for i in self._rows]
         unit = lcm(*(x.denominator for x in scaled))
         column = flint().fmpz_mat([[int(x * unit)] for x in scaled])
@@ -207,7 +197,7 @@ class _Dense:
 
 
 def _large_columns(rows: list[list[int]]) -> list[int]:
-    """Return linearly independent columns of a matrix, as many as the matrix has rows."""
+    """Return as many linearly independent columns of a matrix as it has rows."""
     sizes = [max(map(abs, row)) for row in rows]
     scaled = [
         [float(Fraction(a, size)) for a in row] for row, size in zip(rows, sizes, strict=True)

@@ -1,10 +1,10 @@
-"""The evaluation of a polyhedral relaxation f at exact points, for certificates.
+"""Exact evaluation of polyhedral relaxations, for certificates.
 
-A polyhedral f(d) is the minimum of a linear program over auxiliary variables z. A proof of f(d)
-needs values of z, and a proof of the relaxed margin F(u) needs multipliers of the rows. An exact
-linear program finds the optimal values and multipliers. Nearly optimal values and multipliers are
-found much faster, but they prove slightly weaker bounds. The functions raise an InputError if f is
-infinite at d or on the whole simplex, and `Exhausted` if a limit is reached first.
+A polyhedral f(d) is the minimum of a linear program over auxiliary variables z. Values of z prove
+f(d), and multipliers of the rows prove the relaxed margin F(u). An exact linear program finds
+optimal values and multipliers. Nearly optimal ones are found much faster, but prove slightly weaker
+bounds. The functions raise an InputError if f is infinite at d or on the whole simplex, and
+`Exhausted` if a limit is reached first.
 """
 
 from __future__ import annotations
@@ -42,33 +42,31 @@ T = TypeVar("T")
 
 
 MAX_SECONDS = 600.0
-"""The time limit, in seconds, for all evaluations of one polyhedral f in a certificate."""
+"""The time limit for all evaluations of one polyhedral f in a certificate, in seconds."""
 MAX_PIVOTS = 100_000
-"""The limit on the number of exact pivots in all evaluations of one polyhedral f in a
-certificate."""
+"""The maximum number of exact pivots in all evaluations of one polyhedral f in a certificate."""
 
 
 class Unproved(InputError):
-    """The error that is raised if no exact proof of a value of a relaxation f was found.
+    """Raised if no value of a relaxation f was proved exactly.
 
-    The reason is that f is infinite at every exact point, or that a limit was reached.
+    Either f is infinite at every exact point, or a limit was reached.
     """
 
 
 class ExactEvaluation:
-    """The evaluation of a polyhedral relaxation f at exact points.
+    """An exact evaluator of a polyhedral relaxation f.
 
-    All evaluations share one limit of the time and one of the number of pivots. All methods raise
-    `Unproved` if a limit is reached.
+    All evaluations share a time limit and a limit on pivots. If a limit is reached, the methods
+    raise `Unproved`.
 
     Parameters
     ----------
     name : str
         The name of f in messages.
     exact : bool
-        Whether the exact values of f(d) and of the relaxed margin F(u) are needed. Otherwise,
-        bounds with the accuracy of floats are enough, and an exact linear program is solved only if
-        no such bounds are found.
+        Whether the exact values of f(d) and F(u) are needed. Otherwise, bounds with the accuracy of
+        floats are enough, and an exact linear program is solved only if none are found.
     """
 
     def __init__(self, name: str, exact: bool) -> None:
@@ -79,9 +77,8 @@ class ExactEvaluation:
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
         """Return an exact distribution near `d` at which f is finite, and its auxiliary variables.
 
-        The auxiliary variables belong to the linear program of f. At the given distribution `d`, f
-        is finite up to rounding. The result nearly minimises f plus `price` times its l1 distance
-        from `d`. If f is infinite at every exact point of the simplex, `Unproved` is raised.
+        The result nearly minimises f plus `price` times its l1 distance from `d`. If f is infinite
+        at every exact point of the simplex, `Unproved` is raised.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
@@ -113,11 +110,8 @@ class ExactEvaluation:
             ) from None
 
     def auxiliaries(self, form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return feasible auxiliary variables z at which the linear program has the value f(d).
-
-        If the argument `exact` of the constructor is False, the value may differ from f(d) by the
-        accuracy of floats.
-        """
+        """Return feasible auxiliary variables z with the value f(d), or nearly f(d) unless
+        `exact`."""
         if not self._exact:
             with suppress(NoPoint, Contradiction):
                 return near_auxiliaries(form, d, self._limits.seconds)
@@ -126,11 +120,9 @@ class ExactEvaluation:
     def multipliers(
         self, form: ExactForm, u: Sequence[Fraction]
     ) -> tuple[Fraction, list[Fraction]]:
-        """Return a number γ and multipliers that prove a lower bound on the relaxed margin F(u).
+        """Return γ and row multipliers that prove a lower bound on the relaxed margin F(u).
 
-        The multipliers belong to the rows of the linear program of f. If the argument `exact` of
-        the constructor is True, the bound is F(u) itself. Otherwise the bound may be lower than
-        F(u) by the accuracy of floats.
+        The bound is F(u) or, unless `exact`, nearly F(u).
         """
         if not self._exact:
             with suppress(NoPoint, Contradiction):
@@ -155,9 +147,7 @@ class ExactEvaluation:
 
 
 def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> list[Fraction]:
-    """Return exact auxiliary variables z at which the linear program of a relaxation f attains
-    f(d).
-    """
+    """Return exact auxiliary variables z that attain f(d)."""
     m = len(d)
     size = len(form.cost)
     if size == m:
@@ -173,10 +163,8 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact distribution d' that minimises f(d') + price · ‖d' − d‖_1.
-
-    Also return the auxiliary variables of the linear program of the relaxation f at d'.
-    """
+    """Return the exact d' that minimises f(d') + price · ‖d' − d‖_1, and its auxiliary
+    variables."""
     m = len(d)
     size = len(form.cost)
     one = Fraction(1)
@@ -202,10 +190,7 @@ def closest_point(
 def multipliers(
     form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return a number γ and exact multipliers that prove the value of the relaxed margin F(u).
-
-    The multipliers belong to the rows of the linear program of the relaxation.
-    """
+    """Return γ and exact row multipliers that prove the relaxed margin F(u)."""
     m = len(u)
     # F(u) is the least f(d) + <d, u>, so u is added to the costs of d.
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]

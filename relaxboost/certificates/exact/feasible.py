@@ -1,4 +1,4 @@
-"""Exactly feasible points of a linear program near points that are feasible in floats."""
+"""Exactly feasible points of linear programs, near points that are feasible in floats."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""A function that proposes a nearly optimal point of a linear program in floats.
+"""A function that proposes a nearly optimal point of a linear program in floats, or None.
 
-Its argument is a number s in (0, 1). At the point, each inequality holds with a slack of s times
-the magnitude of its row or variable, unless the two bounds are too close to each other. The result
-is None if the function finds no such point."""
+Its argument is a number s in (0, 1). Each inequality holds with a slack of s times the magnitude of
+its row or variable, unless its two bounds are too close to each other.
+"""
 
 
 class NoPoint(ArithmeticError):
-    """The error that is raised if no exactly feasible point was found near a point in floats."""
+    """Raised if no exactly feasible point was found near a point in floats."""
 
 
 def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fraction]:
-    """Return an exactly feasible point of a linear program, whose cost is nearly optimal.
+    """Return an exactly feasible, nearly optimal point of a linear program.
 
-    The function `guess` proposes a nearly optimal point in floats. A small correction of the point
-    makes the equations hold exactly. If the corrected point violates an inequality, it is moved
-    towards a point with more slack ("project and shift"; Steffy and Wolter 2013, Valid linear
-    programming bounds for exact mixed-integer programming).
+    The function `guess` proposes a point in floats, which is corrected to satisfy the equations
+    exactly. If the corrected point violates an inequality, it is moved towards a point with more
+    slack ("project and shift"; Steffy and Wolter 2013, Valid linear programming bounds for exact
+    mixed-integer programming).
 
     Raises
     ------
@@ -98,10 +98,8 @@ class _Projection:
         return free
 
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Return an exactly feasible point near x, which satisfies all equations exactly.
-
-        Return None if the corrected point violates an inequality.
-        """
+        """Correct x to satisfy all equations, or return None if the result violates an
+        inequality."""
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
@@ -125,10 +123,10 @@ class _Projection:
         return True
 
     def _rounded(self, x: Vector) -> tuple[list[int], int]:
-        """Return the point x in rounded form, as integers and their common denominator.
+        """Round the point x to integers with a common denominator.
 
-        Each entry is rounded to a multiple of a power of two that suits the magnitude of its
-        variable. Variables with equal bounds have this exact value.
+        The precision of each entry suits the magnitude of its variable. Variables with equal bounds
+        get this exact value.
         """
         # A common grid keeps the integers short. The exact value of each double would not.
         finest = int(self._grid.max(initial=0))
@@ -146,9 +144,7 @@ class _Projection:
 
 
 class _IntegerRow(NamedTuple):
-    """A row of a linear program with its two bounds, all multiplied by one number that makes them
-    integers.
-    """
+    """A row of a linear program with its bounds, scaled to integers."""
 
     entries: dict[int, int]
     low: int | None
@@ -156,31 +152,28 @@ class _IntegerRow(NamedTuple):
 
     @classmethod
     def of(cls, row: Row, low: Bound, high: Bound) -> _IntegerRow:
-        """Return a row and its two bounds, multiplied by their common denominator."""
+        """Multiply a row and its bounds by their common denominator."""
         factor = lcm(*(a.denominator for a in (*row.values(), low, high) if a is not None))
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
 
     def without(self, fixed: Container[int]) -> dict[int, int]:
-        """Return the coefficients of the row for the variables that are not fixed."""
+        """Return the coefficients of the variables that are not fixed."""
         return {j: a for j, a in self.entries.items() if j not in fixed}
 
     def at(self, numbers: Sequence[int]) -> int:
-        """Return the inner product of the row with a vector of integers."""
+        """Return the inner product with a vector of integers."""
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
-        """Return whether a point satisfies both bounds of the row.
-
-        The point consists of the integers `numbers`, divided by their common denominator `below`.
-        """
+        """Return whether the point `numbers` / `below` satisfies both bounds of the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)
 
 
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
-    """Estimate the magnitude of each variable of a linear program from the rows that contain it."""
+    """Estimate the magnitude of each variable from the rows that contain it."""
     # A row of magnitude a = |row| |x| + |side| gives its variable j the magnitude a / |row_j|. The
     # least magnitude from all rows is used. If it is less than a thousandth of `otherwise`, it may
     # be noise, and is raised to that value. A variable in no row of positive magnitude has the

@@ -1,7 +1,4 @@
-"""The conversion of a margin matrix to integers.
-
-Each float is an integer divided by a power of two, so that the conversion is exact.
-"""
+"""Exact conversion of margin matrices to integers, because floats are dyadic fractions."""
 
 from __future__ import annotations
 
@@ -16,18 +13,16 @@ Integer = Any
 
 
 class Columns(NamedTuple):
-    """Columns of a margin matrix, each multiplied by a power of two that makes its entries
-    integers.
-    """
+    """Columns of a margin matrix, scaled to integers by powers of two."""
 
     entries: list[list[int]]
-    """The columns of the margin matrix as lists of integers, with an entry for each example."""
+    """The integer columns, as lists with an entry for each example."""
     shifts: list[int]
     """The exponents of the powers of two. Column j of A is entries[j] divided by 2^shifts[j]."""
 
 
 def flint() -> Any:
-    """Return the module of python-flint, or raise MissingDependencyError if it is not installed."""
+    """Return python-flint, or raise MissingDependencyError if it is not installed."""
     try:
         import flint as module
     except ImportError:
@@ -36,10 +31,7 @@ def flint() -> Any:
 
 
 def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
-    """Return columns of the matrix as integers.
-
-    Each column is multiplied by its own power of two, which makes its entries integers.
-    """
+    """Return columns of the matrix, each scaled to integers by its own power of two."""
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
         # A double is an integer over a power of two, so this conversion is exact.
@@ -52,7 +44,7 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
 
 
 def independent_rows(table: Sequence[Sequence[int]]) -> list[int]:
-    """Return the indices of a maximal set of linearly independent rows, modulo a prime."""
+    """Return the indices of a maximal set of rows that are linearly independent modulo a prime."""
     # Rows that are independent modulo a prime are also independent in the rational numbers.
     # The largest Mersenne prime that fits a machine word. Arithmetic modulo a prime is much faster
     # than with integers, whose length grows during elimination.

@@ -1,4 +1,4 @@
-"""Exact solutions of the square linear systems that belong to a basis of the simplex method."""
+"""Exact solutions of the linear systems of a simplex basis."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from relaxboost.certificates.exact.program import ExactProgram
 
 
 class Singular(ArithmeticError):
-    """The error that is raised if the matrix of a basis of the simplex method is singular."""
+    """Raised if the basis matrix of the simplex method is singular."""
 
 
 class Kernel:
-    """The square matrix K of a basis of the exact simplex method, and its factorisation.
+    """The basis matrix K of the exact simplex method, and its factorisation.
 
-    A row of the linear program is tight if it holds with equality at the basis. K contains the
-    coefficients of the basic variables in the tight rows.
+    K contains the coefficients of the basic variables in the tight rows, which hold with equality
+    at the basis. The methods raise `Singular` if K is singular.
 
-    Rows of the relaxation f are often nearly empty, such as a_i d_i <= z. If a tight row of f has a
-    basic variable that no other tight row of f contains, this row is eliminated first. These rows
-    and variables form a diagonal matrix D. Then K = [[D, F], [G, E]], and python-flint solves the
-    system of the Schur complement S = E − G D⁻¹ F. The size of S is about the number of columns of
-    the margin matrix in the basis. The methods raise `Singular` if K is singular.
+    If a tight row of the relaxation f has a basic variable that no other tight row of f contains,
+    the row is eliminated first. These rows and variables form a diagonal matrix D, and K is
+    [[D, F], [G, E]]. python-flint solves the system of the Schur complement S = E − G D⁻¹ F, whose
+    size is about the number of columns of the margin matrix in the basis.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
@@ -33,7 +32,7 @@ class Kernel:
         self._basic = basic
         # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
-        """A dictionary from each row of the diagonal matrix D to its basic variable."""
+        """The basic variable of each row of the diagonal matrix D."""
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]
@@ -41,7 +40,7 @@ class Kernel:
         # S is multiplied by this unit, so that its entries are integers.
         self._unit = lcm(*diagonal, 1)
         self._lift = [self._unit // a for a in diagonal]
-        """The diagonal entries of the inverse of D, multiplied by their common denominator."""
+        """The diagonal of the inverse of D, multiplied by the common denominator."""
         place = {j: c for c, j in enumerate(self._variables)}
         self._F = [_entries(program.rows[t], place) for t in self._pivots]
         left = [program.coefficients(t, list(self._pivots.values())) for t in self._rows]
@@ -61,16 +60,12 @@ class Kernel:
 
     @property
     def size(self) -> int:
-        """The number of equations that remain after elimination and that python-flint has to
-        solve.
-        """
+        """The number of equations that remain after elimination for python-flint."""
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve the equations K x = right with the square matrix K of the basis.
-
-        Return the numerators and the denominator q of x, in the order of the basic variables.
-        """
+        """Solve K x = right, and return the numerators of x by basic variable and the
+        denominator."""
         sides = dict(zip(self._tight, right, strict=True))
         top = [sides[t] for t in self._pivots]
         bottom = [sides[t] for t in self._rows]
@@ -87,10 +82,7 @@ class Kernel:
         return [found[j] for j in self._basic], q * self._unit
 
     def solve_transposed(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve the equations Kᵀ y = right with the square matrix K of the basis.
-
-        Return the numerators and the denominator q of y, in the order of the tight rows.
-        """
+        """Solve Kᵀ y = right, and return the numerators of y by tight row and the denominator."""
         sides = dict(zip(self._basic, right, strict=True))
         left = [sides[j] for j in self._pivots.values()]
         rest = [sides[j] * self._unit for j in self._variables]
@@ -122,10 +114,7 @@ def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return tight rows and basic variables whose coefficients form a nonsingular square matrix.
-
-    The matrix is as large as possible. A row is tight if it holds with equality.
-    """
+    """Return tight rows and basic variables that form a nonsingular matrix of maximal size."""
     if not tight or not basic:
         return set(), set()
     table = [program.coefficients(t, basic) for t in tight]
@@ -135,10 +124,9 @@ def independent(
 
 
 def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict[int, int]:
-    """Return the rows of the relaxation f that can be eliminated first, with their variables.
+    """Return the rows of f that can be eliminated first, each with a basic variable.
 
-    The result is a dictionary from a row to a basic variable. Among the tight rows of f, only this
-    row contains the variable.
+    No other tight row of f contains this variable.
     """
     # Row 0 is the simplex. It has every d and is never eliminated.
     rows = [t for t in tight if 0 < t < program.fixed]

@@ -1,6 +1,6 @@
-"""Bounds of a polyhedral relaxation f that are proved without an exact linear program.
+"""Proved bounds of a polyhedral relaxation f without an exact linear program.
 
-HiGHS solves a slightly tightened linear program in floats. Then `feasible_point` makes the solution
+HiGHS solves a slightly tightened linear program in floats, and `feasible_point` makes the solution
 exactly feasible. The functions raise the errors of `feasible_point`.
 """
 
@@ -20,20 +20,16 @@ from relaxboost.certificates.exact.program import on_simplex
 from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 
 Point = tuple[list[Fraction], list[Fraction]]
-"""A point of the linear program of a relaxation f: the pair (d, z) of a distribution and the
-auxiliary variables of f."""
+"""A point (d, z) of the linear program of a relaxation: a distribution and auxiliary variables."""
 HIGHS_TOLERANCE = 1e-10
-"""The tolerance with which HiGHS solves the linear programs of this module. It is the smallest one
-that HiGHS accepts. Because the tolerance is absolute, HiGHS gets scaled programs, in which the
-tolerance is small compared with the numbers."""
+"""The smallest tolerance that HiGHS accepts. It is absolute, so that programs are scaled to make it
+small compared with their numbers."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
     """Return an exact distribution near `d` at which f is finite, and its auxiliary variables.
 
-    The auxiliary variables belong to the linear program of the relaxation f. At the given
-    distribution `d`, f is finite up to rounding. The result nearly minimises f plus `price` times
-    its l1 distance from `d`. HiGHS may take `seconds` seconds.
+    The result nearly minimises f plus `price` times its l1 distance from `d`.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)
@@ -42,10 +38,7 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
-    """Return auxiliary variables z of the relaxation f that are exactly feasible at an exact d.
-
-    The cost of z is nearly the least possible cost.
-    """
+    """Return exactly feasible auxiliary variables z of nearly least cost at an exact d."""
     m = len(d)
     # The exact d is known, so its terms become constants on the right sides.
     of_d = [sum((a * d[j] for j, a in row.items() if j < m), Fraction(0)) for row in form.rows]
@@ -68,11 +61,8 @@ def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
 def near_multipliers(
     form: ExactForm, u: Sequence[Fraction], seconds: float
 ) -> tuple[Fraction, list[Fraction]]:
-    """Return a number γ and multipliers that prove a lower bound on the relaxed margin F(u).
-
-    The bound is nearly F(u) itself. The multipliers belong to the rows of the linear program of the
-    relaxation.
-    """
+    """Return γ and row multipliers that prove a lower bound of nearly F(u) on the relaxed
+    margin."""
     m = len(u)
     # Multipliers that are feasible but not optimal still prove a bound. Only its quality depends on
     # doubles.
@@ -134,11 +124,10 @@ def _zero_if_missing(bounds: Sequence[Bound]) -> list[Bound]:
 
 
 class _Near:
-    """The linear program in floats whose solution (d, z) is near a given distribution d0.
+    """The linear program in floats for a point (d, z) near a given distribution d0.
 
-    The program writes d = d0 + p − q with vectors p >= 0 and q >= 0. Each unit of p or q has the
-    cost `price`, in addition to its effect on f. So the solution moves d only if feasibility
-    requires it, or if this lowers f by more than the movement costs.
+    The program writes d = d0 + p − q with p, q >= 0, which cost `price` per unit. The solution
+    therefore moves d only for feasibility, or if f decreases by more than the move costs.
     """
 
     def __init__(self, form: ExactForm, d: Vector, price: float, seconds: float) -> None:
@@ -179,10 +168,7 @@ class _Near:
         return float(2.0 ** min(wish, 24 - math.frexp(largest)[1]))
 
     def _box(self, slack: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled lower and upper bounds of the variables (p, q, z).
-
-        The bounds are moved inwards by `slack` before they are scaled.
-        """
+        """Return the bounds of the variables (p, q, z), moved inwards by `slack` and scaled."""
         lower, upper = _narrowed(self._form.lower, self._form.upper, slack)
         m = self._d.size
         # d = d0 + p − q, so the bounds of d become bounds of p and of q.
@@ -193,18 +179,14 @@ class _Near:
         return self._scale * low, self._scale * high
 
     def _sides(self, slack: Vector) -> tuple[Vector, Vector]:
-        """Return the scaled lower and upper bounds of the rows.
-
-        The bounds are moved inwards by `slack` before they are scaled.
-        """
+        """Return the bounds of the rows, moved inwards by `slack` and scaled."""
         low, high = _narrowed(self._form.row_lower, self._form.row_upper, slack)
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return a pair (d, z) in floats at which all inequalities hold with some slack.
+        """Return a pair (d, z) in floats with some slack in all inequalities, or None.
 
-        The slack is `share` times the magnitude of the row or variable. The result is None if HiGHS
-        finds no such pair.
+        The slack is `share` times the magnitude of the row or variable.
         """
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
@@ -224,10 +206,7 @@ class _Near:
 
 
 class _Dual:
-    """The linear program in floats whose optimal value is the relaxed margin F(u).
-
-    The method `guess` returns multipliers of its rows, which prove a lower bound on F(u).
-    """
+    """The linear program in floats for multipliers that prove the relaxed margin F(u)."""
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
         m = u.size
@@ -240,10 +219,9 @@ class _Dual:
         self._scale = 2.0 ** (10 - np.frexp(np.abs(self._cost).max(initial=0.0))[1])
         self._cost *= self._scale
         self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
-        """The sign that the multiplier of each row must have. It is 0 if both signs are allowed."""
+        """The required sign of each row's multiplier, or 0 if both signs are allowed."""
         self._price_signs = _signs(doubled.lower, doubled.upper)
-        """The sign that the reduced cost of each variable must have. It is 0 if both are
-        allowed."""
+        """The required sign of each variable's reduced cost, or 0 if both signs are allowed."""
         self._price_signs[:m] = 0.0
         self._program = WarmProgram(
             self._cost,
@@ -262,10 +240,9 @@ class _Dual:
         self.sizes = self._sizes / self._scale
 
     def guess(self, share: float) -> Vector | None:
-        """Return multipliers in floats that satisfy all conditions on signs with some slack.
+        """Return multipliers in floats that satisfy all sign conditions with some slack, or None.
 
-        The slack is `share` times the magnitude of the multiplier or reduced cost. The result is
-        None if HiGHS finds no such multipliers.
+        The slack is `share` times the magnitude of the multiplier or reduced cost.
         """
         # Let t be margins of `share` times the sizes, and R the matrix of the rows. If the cost is
         # changed by −Rᵀt, then y − t are the multipliers of the changed program.
@@ -289,10 +266,7 @@ def _signs(lower: Vector, upper: Vector) -> Vector:
 
 
 def _doubles(form: ExactForm) -> LinearForm:
-    """Return a linear program with its numbers rounded to floats, and without its constant term.
-
-    If it has no rows, its matrix is empty.
-    """
+    """Round the numbers of a linear program to floats, and drop its constant term."""
     found = form._replace(constant=Fraction(0)).doubles()
     rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
     sides = (found.lower, found.upper, found.row_lower, found.row_upper)
@@ -304,10 +278,8 @@ def _doubles(form: ExactForm) -> LinearForm:
 
 
 def _narrowed(lower: Vector, upper: Vector, slack: Vector) -> tuple[Vector, Vector]:
-    """Return the lower and upper bounds after both were moved inwards by `slack`.
-
-    A bound moves by at most a quarter of the distance between the lower and the upper bound.
-    """
+    """Move the lower and upper bounds inwards by `slack`, but at most by a quarter of their
+    distance."""
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
     # Narrow intervals must not become empty.

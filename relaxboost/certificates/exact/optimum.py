@@ -32,8 +32,7 @@ class ExactOptimum(NamedTuple):
     The witness is a number γ and a vector x >= γ − A w, where A is the margin matrix. The value of
     the game is f(d) + g(Aᵀd) = γ − f*(x) − g*(w). Here f is the relaxation with the conjugate f*, g
     is the support function of the domain of w, and g* is 0 in the domain. If a limit was reached
-    before the optimum, `value` is None, d and w are empty, and `lower` and `upper` enclose the
-    value.
+    first, `value` is None, d and w are empty, and `lower` and `upper` enclose the value.
 
     Examples
     --------
@@ -49,26 +48,23 @@ class ExactOptimum(NamedTuple):
     lower: Fraction
     upper: Fraction
     d: list[Fraction]
-    """The distribution over the examples at which the value of the game is attained, with one entry
-    for each example."""
+    """The optimal distribution, with one entry for each example."""
     support: list[int]
-    """The indices of the hypotheses (columns of the margin matrix) with nonzero weight, in
-    increasing order."""
+    """The indices of the hypotheses with nonzero weight, in increasing order."""
     w: list[Fraction]
-    """The weights of the hypotheses in `support`, with their signs and in the same order."""
+    """The signed weights of the hypotheses in `support`, in the same order."""
     gamma: Fraction | None
-    """The threshold γ on the margins, which is a part of the proof of the value (Shalev-Shwartz &
-    Singer 2009, Thm 7). It is None if a limit was reached."""
+    """The margin threshold γ of the witness (Shalev-Shwartz & Singer 2009, Thm 7), or None if a
+    limit was reached."""
     x: list[Fraction]
-    """A vector with an entry x_i >= γ − (A w)_i for each example i. It is a subgradient of f at
-    d."""
+    """The vector x of the witness, with x_i >= γ − (A w)_i for each example i. It is a subgradient
+    of f at d."""
     pivots: int
-    """The number of simplex pivots in exact arithmetic that led from the basis of HiGHS to the
-    optimal basis."""
+    """The number of exact simplex pivots from the basis of HiGHS to the optimal basis."""
 
 
 class NotClosed(ArithmeticError):
-    """The error that is raised if `exact_value` reaches a limit before it finds the optimum.
+    """Raised if `exact_value` reaches a limit before the optimum.
 
     The attributes `lower` and `upper` enclose the optimum.
     """
@@ -78,7 +74,7 @@ class NotClosed(ArithmeticError):
         self.upper = upper
         super().__init__(
             f"the exact optimum was not reached after {pivots} pivots; it is between "
-            f"{float(lower):.17g} and {float(upper):.17g}. Raise time_limit or max_pivots"
+            f"{float(lower):.17g} and {float(upper):.17g}. Increase time_limit or max_pivots"
         )
 
 
@@ -119,17 +115,16 @@ def exact_optimum(
 ) -> ExactOptimum:
     """Return the exact optimum of a game with a polyhedral f, and a pair (d, w) that proves it.
 
-    HiGHS proposes a basis in floats. The point and the multipliers of the basis are the solutions
-    of two linear systems, which python-flint solves exactly. If a sign is wrong, exact pivots
-    continue from this basis. Then the edges of *all* columns are computed in integers, and columns
-    whose edge exceeds the bound are added.
+    HiGHS proposes a basis in floats, and python-flint computes its point and its multipliers
+    exactly. If a sign is wrong, exact pivots continue from this basis. Then the edges of *all*
+    columns are computed in integers, and columns whose edge exceeds the bound are added.
 
     Parameters
     ----------
     game : Game
-        A game over `L1Ball`, `Simplex` or `FullSimplex` that enumerates its columns. The entries
-        of A are floats, which are converted to fractions exactly. The parameters of f are used as
-        they were passed.
+        A game over `L1Ball`, `Simplex` or `FullSimplex` that enumerates its columns. The entries of
+        A are floats, which are converted to fractions exactly. The parameters of f are used as they
+        were passed.
     time_limit : float
         The number of seconds (> 0) after which no further linear system is solved.
     max_pivots : int
@@ -151,8 +146,7 @@ def exact_optimum(
     Warns
     -----
     UserWarning
-        If the method `exact_form` of a user-defined class contradicts the other methods of this
-        class.
+        If the method `exact_form` of a user-defined class contradicts its other methods.
 
     References
     ----------
@@ -198,9 +192,9 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """The search for an optimal basis of a game, which starts from a basis of HiGHS.
+    """The search for an optimal basis of a game, starting from a basis of HiGHS.
 
-    The search keeps the best bounds that it has proved so far, because it may reach a limit.
+    It keeps the best proved bounds, because it may reach a limit.
     """
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
@@ -211,7 +205,7 @@ class _Search:
         self._start: Start | None = None
 
     def run(self) -> ExactOptimum:
-        """Return the exact optimum. If a limit is reached first, raise `Exhausted`."""
+        """Return the exact optimum, or raise `Exhausted` if a limit is reached first."""
         program = self.program
         # Half of the time is kept for exact arithmetic, without which nothing is proved.
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
@@ -251,10 +245,9 @@ class _Search:
         return Fraction(int(total), int(below)) + program.form.constant
 
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return a triple (excess, column, sign) for each edge that exceeds the bound v on edges.
+        """Return a triple (excess, column, sign) for each edge that exceeds the bound v.
 
-        The excess is an integer, because all excesses are multiplied by the same large number. The
-        sign is that of the edge.
+        The excesses are integers, multiplied by a common factor. The sign is that of the edge.
         """
         program = self.program
         v = point.values[program.v]
@@ -274,10 +267,7 @@ class _Search:
         return found
 
     def bracket(self) -> tuple[Fraction, Fraction]:
-        """Return the best lower and the best upper bound on the value of the game so far.
-
-        Both bounds are proved.
-        """
+        """Return the best proved lower and upper bounds so far."""
         game = self.program.game
         start = self._start
         # Without any result of HiGHS, the center of the simplex gives a bracket.

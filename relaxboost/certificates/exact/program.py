@@ -1,6 +1,4 @@
-"""The game as a linear program in integers, with rows for the columns of A that have been added so
-far.
-"""
+"""The game as a linear program with integer data, which grows by rows for columns of A."""
 
 from __future__ import annotations
 
@@ -19,24 +17,23 @@ from relaxboost.relaxations.linear import Bound, ExactForm
 
 
 class ExactProgram:
-    """The linear program of a game in integers: minimise f(d) + r v over distributions d.
+    """The linear program of a game with integer data: minimise f(d) + r v over distributions d.
 
     Here r is the radius of the domain of the weights. The variables are d, the auxiliary variables
-    z of the relaxation f, and an upper bound v on the edges. All variables are multiplied by
-    `unit`, the common denominator of the bounds, and every row is multiplied by a factor that makes
-    its coefficients integers. The first row states sum(d) = 1, and the rows of f follow. The last
-    rows state ± <a_j, d> <= v for columns a_j of the margin matrix. These rows are added later, and
-    start at the index `fixed`.
+    z of f, and an upper bound v on the edges, multiplied by `unit`, the common denominator of the
+    bounds. The first row is sum(d) = 1, and the rows of f follow. Rows ± <a_j, d> <= v for columns
+    a_j of the margin matrix are added later, from the index `fixed` on. Each row is scaled to
+    integers.
 
-    If the argument `form` is given, it replaces the linear program of f. If the game has no exact
-    linear program, an InputError is raised.
+    If `form` is given, it replaces the linear program of f. If the game has no exact linear
+    program, an InputError is raised.
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:
         over = _checked_domain(game)
         self.game = game
         self.form = _with_value(_form(game) if form is None else form, game.m, over)
-        """The program in fractions, without the rows for columns of A. Its last variable is v."""
+        """The program in fractions, without rows for columns of A. Its last variable is v."""
         self.cost_unit = lcm(*(c.denominator for c in self.form.cost))
         self.cost = [int(c * self.cost_unit) for c in self.form.cost]
         # Costs, rows and bounds are scaled to integers once, because arithmetic with fractions
@@ -50,55 +47,50 @@ class ExactProgram:
         high = self.form.upper + _scaled(self.form.row_upper, self.factors)
         self.unit = lcm(*(b.denominator for b in low + high if b is not None))
         self.bounds = list(zip(_whole(low, self.unit), _whole(high, self.unit), strict=True))
-        """The bounds of each variable and then of each row, as pairs (lower, upper) of integers.
+        """The bounds (lower, upper) of each variable and then of each row, as integers.
 
-        All bounds are multiplied by the integer `unit`. A missing bound is None."""
+        They are multiplied by `unit`, and a missing bound is None.
+        """
         self.columns = Columns([], [])
         self.ids: list[int] = []
-        """The index in the margin matrix of each column that the linear program has."""
+        """The index in the margin matrix of each column of the program."""
         self.edges: list[tuple[int, int]] = []
-        """For each row that belongs to a column of the margin matrix, the position of the column in
-        the list `columns`, and the sign by which the row multiplies the column."""
+        """For each row of a column, the position of the column in `columns` and the sign of the
+        row."""
         self._matrix: Any = None
 
     @property
     def m(self) -> int:
-        """The number of examples of the game, which is the number of variables in d."""
+        """The number of examples."""
         return self.game.m
 
     @property
     def two_sided(self) -> bool:
-        """Whether the weights of hypotheses may be negative.
-
-        A column of the margin matrix can then have two rows, one for each sign.
-        """
+        """Whether the weights may be negative, so that a column may have a row for each sign."""
         return _checked_domain(self.game).two_sided
 
     @property
     def size(self) -> int:
-        """The number of variables of the linear program."""
+        """The number of variables."""
         return len(self.cost)
 
     @property
     def v(self) -> int:
-        """The index of the variable v, the bound on all edges. It is the last variable."""
+        """The index of v, the last variable."""
         return len(self.cost) - 1
 
     @property
     def fixed(self) -> int:
-        """The number of rows of the linear program that do not belong to columns of A."""
+        """The number of rows that do not belong to columns of A."""
         return len(self.rows)
 
     @property
     def height(self) -> int:
-        """The number of rows of the linear program, including those of the columns added so far."""
+        """The number of rows, including those of the columns added so far."""
         return self.fixed + len(self.edges)
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add the rows ± <a_j, d> <= v of signed columns to the linear program.
-
-        `signed` contains pairs (column, sign). Pairs that have a row already are skipped.
-        """
+        """Add the rows ± <a_j, d> <= v of pairs (column, sign), except rows that exist already."""
         signed = list(signed)
         new = sorted({j for j, _ in signed}.difference(self.ids))
         if new:
@@ -119,10 +111,9 @@ class ExactProgram:
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return the logarithm, to the base 2, of the factor that multiplies a row of the program.
+        """Return the base-2 logarithm of the scale of a row, rounded down, or 0 for a variable.
 
-        The result is rounded down to an integer. The index k counts all variables first, and then
-        the rows. For a variable, the result is 0.
+        The index k counts all variables first, and then the rows.
         """
         if k < self.size:
             return 0
@@ -132,7 +123,7 @@ class ExactProgram:
         return self.columns.shifts[self.edges[row - self.fixed][0]]
 
     def coefficients(self, row: int, variables: Sequence[int]) -> list[int]:
-        """Return the coefficients of some variables in a row of the linear program."""
+        """Return the coefficients of some variables in a row."""
         if row < self.fixed:
             sparse = self.rows[row]
             return [sparse.get(j, 0) for j in variables]
@@ -143,7 +134,7 @@ class ExactProgram:
         return [sign * column[j] if j < self.m else rest.get(j, 0) for j in variables]
 
     def times(self, x: Sequence[Integer]) -> list[Integer]:
-        """Return the value of each row of the linear program at the point `x`, as a list."""
+        """Return the value of each row at the point `x`."""
         out = [sum((a * x[j] for j, a in row.items()), 0) for row in self.rows]
         if not self.edges:
             return out
@@ -153,10 +144,8 @@ class ExactProgram:
         return out + [sign * edges[place] - (v << shifts[place]) for place, sign in self.edges]
 
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
-        """Return the linear combination of all rows whose coefficients are the multipliers `y`.
-
-        The result is a list with an entry for each variable.
-        """
+        """Return the sum of all rows, weighted by the multipliers `y`, as an entry for each
+        variable."""
         out: list[Integer] = [0] * self.size
         if self.edges:
             total: list[Integer] = [0] * len(self.ids)
@@ -191,9 +180,7 @@ def _checked_domain(game: Game) -> AtomicSet:
 
 
 def on_simplex(form: ExactForm, m: int) -> ExactForm:
-    """Return the linear program `form` with the constraints d >= 0 and, as its first row, sum(d) =
-    1.
-    """
+    """Add the constraints d >= 0 and, as its first row, sum(d) = 1 to the linear program `form`."""
     zero = Fraction(0)
     one = Fraction(1)
     # The program of f holds for d >= 0 only, and it need not contain this constraint.

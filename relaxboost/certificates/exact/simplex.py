@@ -1,8 +1,7 @@
 """A simplex method in integers, which can start from a basis that was found in floats.
 
-A basis is a status for every variable and every row of an `ExactProgram`. A basis has a point and
-multipliers, which are the solutions of two square linear systems. Both systems are solved exactly.
-Therefore every sign that the method uses to choose a pivot is correct.
+A basis is a status for every variable and row of an `ExactProgram`. Its point and its multipliers
+solve two square linear systems exactly, so that all signs in the choice of a pivot are correct.
 """
 
 from __future__ import annotations
@@ -23,31 +22,25 @@ BASIC, LOWER, UPPER, FREE = range(4)
 
 
 class Exhausted(Exception):
-    """The error that is raised if the exact simplex method reaches a limit of pivots or time."""
+    """Raised if the exact simplex method reaches a limit of pivots or time."""
 
 
 class BasicPoint(NamedTuple):
-    """The values of the variables and rows of a linear program at a basis of the simplex method.
-
-    They are stored as integers, which are divided by the integer q > 0.
-    """
+    """The values of the variables and rows at a basis, as integers to be divided by q > 0."""
 
     values: list[Integer]
     q: Integer
 
 
 class Multipliers(NamedTuple):
-    """The reduced costs of the variables of a linear program, and the multipliers of its rows.
-
-    They are stored as integers, which are divided by the integer q > 0.
-    """
+    """The reduced costs and the row multipliers at a basis, as integers to be divided by q > 0."""
 
     prices: list[Integer]
     q: Integer
 
 
 class PivotLimits:
-    """A counter of pivots, with a limit on the number of pivots and a time limit."""
+    """A pivot counter with a limit on pivots and a time limit."""
 
     def __init__(self, pivots: int, seconds: float) -> None:
         self.pivots = 0
@@ -56,39 +49,38 @@ class PivotLimits:
 
     @property
     def seconds(self) -> float:
-        """The number of seconds until the time limit of the exact simplex method."""
+        """The number of seconds until the time limit."""
         return self._end - time.perf_counter()
 
     def check(self) -> None:
-        """Raise `Exhausted` if the limit of pivots or the time limit has been reached."""
+        """Raise `Exhausted` if a limit has been reached."""
         if self.pivots >= self._most or self.seconds <= 0.0:
             raise Exhausted
 
     def pivot(self) -> None:
-        """Count one pivot. Raise `Exhausted` if a limit has already been reached."""
+        """Count one pivot, or raise `Exhausted` if a limit has been reached."""
         self.check()
         self.pivots += 1
 
 
 class ExactSimplex:
-    """A basis of a linear program, with methods that make the basis optimal and that extend it when
-    rows are added.
+    """A basis of a linear program that can be optimised, and extended by new rows.
 
     First, dual pivots make the basis feasible. If the basis is not dual feasible either, the costs
-    are shifted until it is feasible. Then primal pivots with the true costs make it optimal.
+    are shifted meanwhile. Then primal pivots with the true costs make it optimal.
 
     Parameters
     ----------
     program : ExactProgram
         The linear program in integers.
     status : list of int
-        The status of each variable and then of each row. If these do not form a basis, some of them
-        are changed.
+        The status of each variable and then of each row. If they do not form a basis, some are
+        changed.
     limits : PivotLimits
-        The limits of the number of pivots and of the time.
+        The limits on pivots and time.
     report : callable
-        A function that is called at every basis, unless the costs are shifted. Its arguments are
-        the point of the basis, whether it is feasible, and whether it is dual feasible.
+        A callback at every basis, unless the costs are shifted. Its arguments are the point of the
+        basis, whether it is feasible, and whether it is dual feasible.
     """
 
     def __init__(
@@ -131,7 +123,7 @@ class ExactSimplex:
                 self.status[self.program.size + t] = BASIC
 
     def grow(self) -> None:
-        """Extend the basis by the rows that were added to the linear program. They become basic."""
+        """Extend the basis by the rows that were added to the program, which become basic."""
         self.status += [BASIC] * (self.program.size + self.program.height - len(self.status))
 
     def _lists(self) -> tuple[list[int], list[int]]:
@@ -182,9 +174,8 @@ class ExactSimplex:
         return Multipliers([c * q - a for c, a in zip(self._cost, used, strict=True)] + y, q)
 
     def _excess(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return a triple (violation, index, side) for each basic variable and each basic row that
-        violates a bound.
-        """
+        """Return a triple (violation, index, side) for each basic variable or row that violates a
+        bound."""
         out = []
         for k, a in enumerate(point.values):
             if self.status[k] == BASIC:
@@ -196,10 +187,8 @@ class ExactSimplex:
         return out
 
     def _gain(self, k: int, price: Integer) -> int:
-        """Return the direction, 1 or −1, in which a move of the variable or row k lowers the cost.
-
-        The result is 0 if neither direction lowers the cost.
-        """
+        """Return the direction, 1 or −1, in which moving variable or row k lowers the cost, or
+        0."""
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
@@ -211,7 +200,7 @@ class ExactSimplex:
         return -1 if status in (UPPER, FREE) else 0
 
     def optimise(self) -> tuple[BasicPoint, Multipliers]:
-        """Return the optimal point of the program and its multipliers.
+        """Return the optimal point and its multipliers.
 
         If a limit is reached first, `Exhausted` is raised. If no point is feasible, an InputError
         is raised.
@@ -261,9 +250,8 @@ class ExactSimplex:
                 self._primal_pivot(kernel, point, gains, stalled > patience)
 
     def _gains(self, dual: Multipliers) -> list[tuple[Integer, int, int]]:
-        """Return a triple (absolute reduced cost, index, direction) for each move of a nonbasic
-        variable or row that lowers the cost.
-        """
+        """Return a triple (absolute reduced cost, index, direction) for each nonbasic move that
+        lowers the cost."""
         steps = [(abs(a), k, self._gain(k, a)) for k, a in enumerate(dual.prices)]
         return [found for found in steps if found[2]]
 
@@ -345,11 +333,8 @@ class ExactSimplex:
     def _blocking(
         self, point: BasicPoint, enter: int, moves: list[Integer], q: Integer
     ) -> tuple[int, int]:
-        """Return the index of the variable or row that stops a move, and the bound that stops it.
-
-        When the variable or row `enter` moves, all variables and rows follow. The result is the
-        first of them that reaches one of its bounds, and the side of this bound.
-        """
+        """Return the first variable or row that reaches a bound when `enter` moves, and its
+        side."""
         low, high = self.program.bounds[enter]
         best: tuple[Integer, Integer, int] | None = None
         side = LOWER
@@ -376,10 +361,9 @@ class ExactSimplex:
         return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
-        """Return by how much all variables and rows move if the variable or row `enter` moves.
+        """Return the moves of all variables and rows if `enter` moves by `step`, which is 1 or −1.
 
-        The move of `enter` is `step`, which is 1 or −1. The moves are returned as integers with a
-        common denominator, which is the second result.
+        The moves are integers with a common denominator, which is the second result.
         """
         program = self.program
         size = program.size

@@ -1,6 +1,6 @@
-"""A first basis for the exact simplex method.
+"""A first basis for the exact simplex method, from column generation with HiGHS in floats.
 
-HiGHS finds it by column generation in floats, and no proof depends on it.
+No proof depends on this basis.
 """
 
 from __future__ import annotations
@@ -20,30 +20,27 @@ from relaxboost.certificates.exact.simplex import BASIC, FREE, LOWER, UPPER
 from relaxboost.matrices.bulk import varied
 
 MAX_ENTRIES_AT_ONCE = 600_000
-"""The maximum number of entries of a margin matrix for which HiGHS starts with all columns. For a
-larger matrix, HiGHS starts with some columns, and others are added in rounds."""
+"""The largest margin matrix with which HiGHS starts as a whole, in entries. For larger matrices,
+columns are added in rounds."""
 BATCH_COLUMNS = 100
-"""The number of columns that a round of column generation adds."""
+"""The number of columns added in a round of column generation."""
 
 
 class Start(NamedTuple):
-    """A first basis of the exact simplex method, and the pair (d, w) in floats that belongs to
-    it.
-    """
+    """A first basis of the exact simplex method, with its pair (d, w) in floats."""
 
     signed: list[tuple[int, int]]
-    """The rows of the basis that belong to columns of the margin matrix and hold with equality, as
-    pairs (column, sign)."""
+    """The tight rows of the basis that belong to columns, as pairs (column, sign)."""
     status: list[int]
-    """The status in the basis (basic, or at a bound) of each variable, then of each row of f, and
-    then of each row in `signed`."""
+    """The basis status of each variable, then of each row of f, and then of each row in
+    `signed`."""
     d: Vector | None
     support: NDArray[np.int64]
     coefficients: Vector
 
 
 def first_basis(program: ExactProgram, seconds: float) -> Start:
-    """Return a first basis for the exact simplex method, which HiGHS finds by column generation.
+    """Find a first basis by column generation with HiGHS.
 
     If HiGHS finds no basis within `seconds` seconds, return the trivial basis.
     """
@@ -79,7 +76,7 @@ def first_basis(program: ExactProgram, seconds: float) -> Start:
 
 
 class _Master:
-    """The linear program of a game in floats, with rows for only some columns of the margin matrix.
+    """The restricted master problem in floats, with rows for some columns of the margin matrix.
 
     When rows are added, HiGHS continues from its last basis.
     """
@@ -88,8 +85,7 @@ class _Master:
         self._program = program
         self._clock = Clock(max(seconds, 0.1))
         self.signed: dict[tuple[int, int], None] = {}
-        """The rows of the linear program that belong to columns of the margin matrix, as pairs
-        (column, sign) in the order of the rows."""
+        """The rows that belong to columns, in order, as pairs (column, sign)."""
         self._is_solved = False
         # A constant changes no basis, and HiGHS has no place for it here.
         form = program.form._replace(constant=Fraction(0)).doubles()
@@ -103,11 +99,11 @@ class _Master:
         self._highs = self._doubled.highs
 
     def sign(self, edge: float) -> int:
-        """Return the sign of the row that bounds the absolute value of an edge: 1 or −1."""
+        """Return the sign of the row that bounds the absolute value of an edge."""
         return -1 if edge < 0.0 and self._program.two_sided else 1
 
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
-        """Add a row to the linear program for each pair (column, sign)."""
+        """Add a row for each pair (column, sign)."""
         for j, sign in signed:
             column = self._program.game.matrix.column(j)
             # The row is the inequality sign · a_j·d − v <= 0.
@@ -115,7 +111,7 @@ class _Master:
             self.signed[j, sign] = None
 
     def run(self) -> bool:
-        """Solve the linear program with the current rows. Return whether an optimum was found."""
+        """Solve the linear program, and return whether an optimum was found."""
         self._is_solved = self._doubled.run(self._clock.left) == "Optimal"
         return self._is_solved
 
@@ -126,10 +122,7 @@ class _Master:
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
-        """Return the basis that HiGHS has found.
-
-        A row that belongs to a column of the margin matrix is left out if it is basic.
-        """
+        """Return the basis that HiGHS has found, without the basic rows of columns."""
         import highspy
 
         program = self._program

@@ -18,14 +18,12 @@ FORMS = ("vipr", "lean", "latex", "certo", "mps")
 
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
-    """Return an accepted certificate in another format.
+    """Convert an accepted certificate to the format `form`, as texts by file suffix.
 
-    The result is a dictionary from the suffix of each file to its text. `form` is the name of the
-    format. If the certificate contains only the digest of the margin matrix, `path` names a file
-    with the matrix.
+    If the certificate contains only the digest of the margin matrix, `path` names a file with it.
     """
     if not (is_given(form, str) and form in FORMS):
-        raise InputError(f"unknown form {form!r}{known_names(form, FORMS)}")
+        raise InputError(f"unknown format {form!r}{known_names(form, FORMS)}")
     program = game_program(document, path)
     if form == "vipr":
         return vipr(program)

@@ -1,10 +1,9 @@
-"""Certificates for certo-math, a verifier of linear bounds that is written in Python.
+"""Certificates for certo-math, a verifier of linear bounds in Python.
 
-The statement is the range of one variable, `value`, over all points of a system of inequalities.
-The system consists of the linear program of the distribution d, its dual program, and the
-inequalities cost·(d, z) <= value <= dual objective. The optimum of the game lies in this range,
-because optimal solutions of the two programs satisfy all inequalities. For each end of the range,
-`certo verify` adds up a combination of the inequalities with multipliers >= 0.
+The statement is the range of one variable, `value`, in a system of inequalities: the linear program
+of the distribution d, its dual, and cost·(d, z) <= value <= dual objective. Optimal solutions of
+both programs satisfy all inequalities, so that the range contains the optimum of the game. For each
+end of the range, `certo verify` adds up the inequalities with multipliers >= 0.
 """
 
 from __future__ import annotations
@@ -22,15 +21,11 @@ from relaxboost.certificates.export.program import (
 from relaxboost.certificates.export.relaxation import Sparse
 
 Inequality = dict[str, Any]
-"""The type of an inequality coeffs·x + const <= 0. Its coefficients are in a dictionary, whose keys
-are the names of the variables."""
+"""An inequality coeffs·x + const <= 0, with a dictionary of coefficients by variable name."""
 
 
 def certo(program: LinearProgram, digest: str) -> str:
-    """Return the text of a certificate of the kind `variable_range` for certo-math 0.37.
-
-    The file names the digest of the original relaxboost certificate.
-    """
+    """Return a `variable_range` certificate for certo-math 0.37, with the original digest."""
     lower = lower_proof(program)
     upper = upper_proof(program)
     rows: dict[str, Inequality] = {}

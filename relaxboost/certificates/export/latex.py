@@ -1,4 +1,4 @@
-"""A certificate as half a page of LaTeX in fractions, which a reader can check by hand."""
+"""Certificates as half a page of LaTeX in fractions, which readers can check by hand."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from relaxboost.certificates.export.program import LinearProgram, Row
 from relaxboost.certificates.export.relaxation import Sparse
 
 _Rule = tuple[Sparse, Fraction | None, Fraction | None]
-"""A condition low <= row·(d, z) <= high of the linear program of the relaxation f, as (row, low,
-high)."""
+"""A row low <= row·(d, z) <= high of the linear program of f, as (row, low, high)."""
 
 _PAGE = r"""% relaxboost certificate {digest}
 \paragraph{{Game.}} Let $\Delta$ be the set of distributions $d$ on {m} examples, and
@@ -37,8 +36,8 @@ f(d)+g(A^\top d)&\ge\langle Aw,d\rangle{cost}\\
 def latex(document: dict[str, Any], program: LinearProgram) -> str:
     """Return a certificate as LaTeX text, which needs the package amsmath.
 
-    The text shows the game, the distribution d, the weights w, and the bounds that d and w prove.
-    If the game or its fractions are too large for half a page, an InputError is raised.
+    The text shows the game, the distribution d, the weights w, and the proved bounds. If it does
+    not fit on half a page, an InputError is raised.
     """
     m = document["game"]["m"]
     n = document["game"]["n"]
@@ -230,7 +229,7 @@ def _linear(row: Sparse, names: Sequence[str], constant: Fraction = ZERO) -> str
 
 
 def _term(c: Fraction, name: str) -> str:
-    """Return the LaTeX of c · name with its sign. If c is 0, return ""."""
+    """Return the LaTeX of c · name with its sign, or "" if c is 0."""
     if not c:
         return ""
     size = "" if name and abs(c) == 1 else number(abs(c)) + (r"\," if name else "")
@@ -244,7 +243,7 @@ def matrix(rows: Iterable[Iterable[Fraction]]) -> str:
 
 
 def vector(values: Iterable[Fraction]) -> str:
-    """Return the LaTeX of a vector. A common denominator of at most 10 000 is factored out."""
+    """Return the LaTeX of a vector, with a common denominator of at most 10 000 factored out."""
     given = list(values)
     below = math.lcm(*(x.denominator for x in given))
     if below == 1 or len(given) == 1 or below > 10_000:

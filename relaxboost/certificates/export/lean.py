@@ -1,7 +1,4 @@
-"""The game as a linear program in Lean.
-
-The library LPVerify checks a feasible point and the multipliers in the kernel of Lean.
-"""
+"""The game as a linear program in Lean, which the library LPVerify checks in Lean's kernel."""
 
 from __future__ import annotations
 
@@ -58,10 +55,9 @@ theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toAr
 
 
 def lean(program: LinearProgram) -> str:
-    """Return a file for Lean with a linear program, a feasible point and multipliers.
+    """Return a Lean file with the linear program of a game, a feasible point and multipliers.
 
-    The linear program is that of a game. If the lower bound equals the upper bound, the file proves
-    that the point is optimal.
+    If both bounds are equal, the file proves that the point is optimal.
     """
     rows = program.rows
     variables = program.variables

@@ -16,11 +16,10 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return the texts of two files that describe the linear program of a game.
+    """Return two files for the linear program of a game, as texts by suffix.
 
-    The result is a dictionary from the suffixes of the files to their texts. The file ".mps"
-    contains the program, and ".points.json" contains a feasible point, multipliers of the rows, and
-    reduced costs.
+    The file ".mps" contains the program, and ".points.json" contains a feasible point, row
+    multipliers, and reduced costs.
     """
     # All numbers are exact decimals. If a row has a number without a finite decimal expansion, the
     # row is multiplied by the odd part of the common denominator, divided by a power of two. Only

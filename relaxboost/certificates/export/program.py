@@ -1,7 +1,4 @@
-"""A polyhedral game as a linear program with a feasible point and multipliers.
-
-All exports of a certificate are written from this linear program.
-"""
+"""A polyhedral game as a linear program with a feasible point and multipliers, for all exports."""
 
 from __future__ import annotations
 
@@ -15,22 +12,19 @@ from relaxboost.certificates.export.relaxation import Bound, Sparse, relaxation_
 
 
 class Row(NamedTuple):
-    """A row low <= coefficients·x <= high of the linear program of a game, with its multiplier."""
+    """A row low <= coefficients·x <= high, with its multiplier."""
 
     name: str
     coefficients: Sparse
     low: Bound
     high: Bound
     multiplier: Fraction
-    """The multiplier of the row, which proves a part of the lower bound on the value of the game. A
-    positive multiplier belongs to the bound `low`, and a negative one to `high`."""
+    """The multiplier of the row in the proof of the lower bound. A positive multiplier belongs to
+    `low`, and a negative one to `high`."""
 
 
 class Variable(NamedTuple):
-    """A variable of the linear program of a game, with its value at a feasible point.
-
-    The variable also has its reduced cost, which follows from the multipliers of the rows.
-    """
+    """A variable, with its value at the feasible point and its reduced cost."""
 
     name: str
     value: Fraction
@@ -44,8 +38,8 @@ class Variable(NamedTuple):
 class LinearProgram:
     """The linear program of a game, with a feasible point and multipliers.
 
-    The program minimises cost·x + constant subject to rows and bounds of variables. Its feasible
-    point costs at most `upper`. The multipliers of its rows prove the bound `lower`.
+    The program minimises cost·x + constant subject to rows and variable bounds. Its feasible point
+    costs at most `upper`, and its multipliers prove the bound `lower`.
     """
 
     rows: list[Row]
@@ -55,21 +49,16 @@ class LinearProgram:
     upper: Fraction
 
     def bound_row(self, j: int) -> Row:
-        """Return the bounds of a variable as a row of the linear program.
-
-        `j` is the index of the variable. The multiplier of the row is its reduced cost.
-        """
+        """Return the bounds of variable `j` as a row, whose multiplier is the reduced cost."""
         x = self.variables[j]
         return Row(x.name, {j: check.ONE}, x.low, x.high, x.price)
 
     def all_rows(self) -> list[Row]:
-        """Return the rows of the linear program, followed by the bounds of its variables as
-        rows.
-        """
+        """Return the rows, followed by the variable bounds as rows."""
         return [*self.rows, *(self.bound_row(j) for j in range(len(self.variables)))]
 
     def at_point(self, row: Row) -> Fraction:
-        """Return the value of a row of the linear program at the feasible point."""
+        """Return the value of a row at the feasible point."""
         values = (v * self.variables[j].value for j, v in row.coefficients.items())
         return sum(values, check.ZERO)
 
@@ -78,9 +67,9 @@ def game_program(document: dict[str, Any], path: str | None = None) -> LinearPro
     """Return the game of an accepted exact certificate as a linear program.
 
     The variables are the distribution d, the auxiliary variables z of f, the edges e = Aᵀd, and a
-    bound t >= g(e). The objective is t + cost·(d, z). The multipliers are the weights w, the number
-    γ, and the rest of the witness of f. If the certificate contains only the digest of the matrix,
-    `path` names a file with the matrix.
+    bound t >= g(e). The objective is t + cost·(d, z). The multipliers are the weights w, γ, and the
+    rest of the witness of f. If the certificate contains only the digest of the matrix, `path`
+    names a file with the matrix.
 
     Raises
     ------
@@ -181,10 +170,9 @@ def _size_rows(
 
 
 class Constraint(NamedTuple):
-    """A linear constraint of a `BoundProof`, which is an inequality or an equation.
+    """A linear constraint of a `BoundProof`.
 
-    The field `sense` is "G" for coefficients·x >= side, "L" for coefficients·x <= side, and "E" for
-    an equation.
+    The field `sense` is "G" for coefficients·x >= side, "L" for <=, and "E" for an equation.
     """
 
     name: str
@@ -204,10 +192,8 @@ class BoundProof:
     constraints: list[Constraint]
 
     def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
-        """Add a variable to the linear program, and return its index.
-
-        `value` is its value at the feasible point, and `cost` is its coefficient in the objective.
-        """
+        """Add a variable with its value at the feasible point and its cost, and return its
+        index."""
         j = len(self.names)
         self.names.append(name)
         self.objective[j] = cost
@@ -215,31 +201,23 @@ class BoundProof:
         return j
 
     def add(self, name: str, sense: str, side: Fraction, row: Sparse, y: Fraction) -> None:
-        """Add a constraint to the linear program, with its multiplier y."""
+        """Add a constraint with its multiplier y."""
         self.constraints.append(Constraint(name, sense, side, row, y))
 
     def add_constant(self, constant: Fraction) -> None:
-        """Add a constant to the objective of the linear program.
-
-        The constant becomes the cost of a new variable, which a new constraint fixes at 1.
-        """
+        """Add a constant to the objective, as the cost of a new variable that is fixed at 1."""
         if constant:
             one = self.add_variable("one", check.ONE, constant)
             self.add("constant", "E", check.ONE, {one: check.ONE}, constant)
 
     def proved(self) -> Fraction:
-        """Return the bound on the optimum that the multipliers prove.
-
-        The bound is the sum of the right-hand sides times the multipliers.
-        """
+        """Return the bound that the multipliers prove: the sum of right-hand sides times
+        multipliers."""
         return sum((c.multiplier * c.side for c in self.constraints), check.ZERO)
 
 
 def lower_proof(program: LinearProgram) -> BoundProof:
-    """Return the linear program of the distribution d, which proves the lower bound on the value.
-
-    Its constraints times their multipliers add up to the lower bound.
-    """
+    """Return the linear program of d, whose multipliers prove the lower bound on the value."""
     proof = BoundProof([], {}, {}, [])
     for x in program.variables:
         proof.add_variable(x.name, x.value, x.cost)
@@ -256,12 +234,10 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 
 
 def upper_proof(program: LinearProgram) -> BoundProof:
-    """Return the dual linear program of a game, which proves the upper bound on the value.
+    """Return the dual linear program, whose multipliers prove the upper bound on the value.
 
-    Its constraints times their multipliers add up to the upper bound.
-
-    The dual program has an equation for each variable of `program`. The multiplier of this equation
-    is the value of the variable.
+    It has an equation for each variable of `program`, whose multiplier is the value of the
+    variable.
     """
     # It has a multiplier >= 0 for each side of a row and for each bound of a variable. Rows and
     # bounds times their multipliers must add up to the cost of each variable.

@@ -1,4 +1,4 @@
-"""A polyhedral relaxation f as a linear program, read from a certificate with its witness."""
+"""The linear program and the multipliers of a polyhedral relaxation, read from a certificate."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates import check
 
 Sparse = dict[int, Fraction]
-"""The type of a row of a linear program: a dictionary from the indices of variables to their
-nonzero coefficients."""
+"""A row of a linear program, as a dictionary from variable indices to nonzero coefficients."""
 Bound = Fraction | None
-"""The type of a bound of a row or of a variable. None means that there is no bound."""
+"""A bound of a row or variable, or None if there is no bound."""
 
 
 @dataclass
@@ -23,34 +22,33 @@ class RelaxationProgram:
     """The linear program of a relaxation f, with the multipliers from a certificate.
 
     The variables are the distribution d and auxiliary variables z. The value f(d) is the constant
-    plus the least cost·(d, z) over all z that satisfy the bounds and the rows. The threshold γ and
-    the multipliers prove a lower bound on the relaxed margin.
+    plus the least cost·(d, z) over all feasible z. The threshold γ and the multipliers prove a
+    lower bound on the relaxed margin.
     """
 
     m: int
     cost: Sparse = field(default_factory=dict)
     constant: Fraction = check.ZERO
     bounds: dict[int, tuple[Bound, Bound]] = field(default_factory=dict)
-    """A dictionary from the index of a variable to its lower and upper bound. In addition, d >= 0
-    holds. A variable z that is not a key is free."""
+    """The lower and upper bounds by variable index, in addition to d >= 0. A variable z that is not
+    a key is free."""
     rows: list[tuple[Sparse, Bound, Bound]] = field(default_factory=list)
     gamma: Fraction = check.ZERO
     multipliers: list[Fraction] = field(default_factory=list)
-    """The multiplier of each row of the linear program, which proves the lower bound on the relaxed
-    margin."""
+    """The multiplier of each row, which proves the lower bound on the relaxed margin."""
     z: list[Fraction] = field(default_factory=list)
-    """The values of the auxiliary variables z with which the certificate proves the value f(d)."""
+    """The auxiliary variables z with which the certificate proves f(d)."""
 
     def add_row(self, row: Sparse, high: Bound, multiplier: Fraction) -> None:
-        """Add the row row·(d, z) <= high to the linear program, with its multiplier."""
+        """Add the row row·(d, z) <= high with its multiplier."""
         self.rows.append((row, None, high))
         self.multipliers.append(multiplier)
 
     def scaled(self, c: Fraction) -> RelaxationProgram:
-        """Return the linear program of the relaxation c · f, for a factor c.
+        """Return the linear program of c · f.
 
-        If γ and the multipliers of f prove a bound on the relaxed margin at u / c, then c times γ
-        and the multipliers prove a bound for c · f at the margins u.
+        If γ and the multipliers prove a bound for f at u / c, then c times these numbers prove a
+        bound for c · f at u.
         """
         return RelaxationProgram(
             self.m,
@@ -64,10 +62,8 @@ class RelaxationProgram:
         )
 
     def plus(self, other: RelaxationProgram) -> RelaxationProgram:
-        """Return the linear program of the sum of this relaxation and another relaxation.
-
-        The auxiliary variables of `other` come last.
-        """
+        """Return the linear program of the sum of two relaxations. The auxiliary variables of
+        `other` come last."""
 
         def moved(j: int) -> int:
             return j if j < self.m else j + len(self.z)
@@ -102,12 +98,10 @@ def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound
 def relaxation_program(
     spec: Any, witness: Any, given: Any, d: list[Fraction], u: list[Fraction]
 ) -> RelaxationProgram:
-    """Return the linear program of the relaxation that a certificate describes.
+    """Return the linear program of the relaxation in a certificate, or raise an InputError.
 
-    The arguments `spec`, `witness` and `given` are JSON objects of the certificate: the relaxation,
-    the witness, and the auxiliary variables. If there are no auxiliary variables, `given` is None.
-    The witness proves a lower bound on the relaxed margin at the margins `u`. If the relaxation has
-    no linear program, an InputError is raised.
+    `spec`, `witness` and `given` are the JSON objects of the relaxation, the witness and the
+    auxiliary variables (or None). The witness proves a lower bound on the relaxed margin at `u`.
     """
     kind = spec.take("kind")
     if kind == "scaled":

@@ -1,4 +1,4 @@
-"""Certificates in the format VIPR, with a file for each of the two bounds of a polyhedral game."""
+"""Certificates in the VIPR format, with a file for each of the two bounds of a polyhedral game."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ _COMMENT = """% A weak-learning game of a relaxboost certificate, as the program
 
 
 def vipr(program: LinearProgram) -> dict[str, str]:
-    """Return a game as two files in the format VIPR, each of which derives one of its two bounds.
-
-    The result is a dictionary from the suffix of each file to its text.
-    """
+    """Return two VIPR files, each of which derives one bound, as texts by suffix."""
     lower = _COMMENT.format("d", "lower", "upper")
     upper = _COMMENT.format("the multipliers, w among them", "upper", "lower")
     goal = f"RTP range {program.lower} {program.upper}"
