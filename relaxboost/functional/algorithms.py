@@ -94,9 +94,9 @@ class Algorithm(ABC):
         The step size: a number > 0, a function of the round t = 1, 2, ..., or a name. "1/Lambda"
         needs the smoothness Λ of the risk (GB11, Theorem 3). "2/(lambda t)" and "1/(lambda t)" need
         its strong convexity λ (Theorems 4 and 6). "1/sqrt(t)" needs no constant (Theorems 5 and 7).
-        "line-search" takes the step in [0, 2^40] with the least risk. The default is the step for
-        which GB11 proves convergence. For `Naive`, GB11 proves convergence only if the risk is
-        smooth and strongly convex.
+        "line-search" takes the step in [0, 2^40] with the least risk. By default, `Naive` uses
+        "1/Lambda" for smooth risks. For strongly convex risks, `Repeated` uses "2/(lambda t)" and
+        `Residual` "1/(lambda t)". For other risks, all three use "1/sqrt(t)".
     scale : float, optional
         A factor > 0 of all steps, by default 1. The steps 1/√t need a scale of the size of the
         targets; `boost` warns if they are too short.

@@ -121,6 +121,7 @@ class _Run:
         return bool(self.learner.method.loss.task == "binary")
 
     def record(self) -> ProgressRecord:
+        """Return the progress of the run so far."""
         return ProgressRecord(
             self.kept.at - self._begin,
             self.learner.loss - self._loss_before,
