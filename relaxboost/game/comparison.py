@@ -161,7 +161,7 @@ def _check_same_game(given: Sequence[Bracketed]) -> None:
 
 
 def _tightest(given: Sequence[Bracketed]) -> tuple[Bracketed, Bracketed]:
-    """Return the object with the largest lower bound and the object with the smallest upper bound."""
+    """Return the objects with the largest lower bound and the smallest upper bound."""
     lowest = max(given, key=lambda each: each.lower)
     return lowest, min(given, key=lambda each: each.upper)
 

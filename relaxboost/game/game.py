@@ -168,7 +168,7 @@ class Game:
 
     @property
     def entropy_range(self) -> float:
-        """An upper bound on the range of Σ d_i log d_i over the distributions d with finite f(d)."""
+        """An upper bound on the range of Σ d_i log d_i over distributions d with finite f(d)."""
         return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property

@@ -138,7 +138,7 @@ class Domain(ABC):
 
     @abstractmethod
     def key(self) -> str:
-        """Return a text with the kind and the exact parameters of the domain, for the game digest."""
+        """Return the kind and the exact parameters of the domain as text, for the game digest."""
 
     def describe(self) -> dict[str, str] | None:
         """Return the JSON object for this domain in a certificate, or None if certificates do not
@@ -198,7 +198,7 @@ class Domain(ABC):
 
 
 class Sized(Domain):
-    """A base class of domains with one parameter: the radius of a set, or the weight of a penalty."""
+    """A base class of domains with one parameter: a set radius or a penalty weight."""
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
