@@ -124,6 +124,7 @@ class Statement:
         except Vacuous:
             if not slacks:
                 raise
+            # To skip the instance would discard the inequalities that were already measured.
             raise InputError(
                 f"assume() must come before the first inequality, but {slacks[0]} was measured "
                 "before it"

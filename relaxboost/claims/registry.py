@@ -138,8 +138,7 @@ def load(path: Path | str) -> list[Claim]:
     path = as_path(path)
     if not path.is_file():
         raise InputError(
-            f"the file {path} does not exist. A file of claims is a Python file that defines a "
-            "Source"
+            f"the file {path} does not exist. A claims file is a Python file that defines a Source"
         )
     found = [value for value in vars(_executed(path)).values() if isinstance(value, Source)]
     own = (source for source in dict.fromkeys(found) if not _is_built_in(source))

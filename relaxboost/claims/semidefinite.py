@@ -78,7 +78,7 @@ class Program:
         _solve(problem)
         if G.value is None:
             raise InputError(
-                f"the problem of the worst case is {problem.status}. The requirements must not "
+                f"the worst-case program is {problem.status}. The requirements must not "
                 "contradict each other, and must bound the objective"
             )
         sizes, axes = np.linalg.eigh(G.value)
@@ -153,7 +153,7 @@ def _solve(problem: Any) -> None:
         except cp.SolverError as error:
             raise SolverError(
                 "the solver Clarabel failed on the worst case. Increase `tolerance`, or change the "
-                "numbers of the requirements a little"
+                "numbers in the requirements slightly"
             ) from error
 
 

@@ -73,9 +73,10 @@ class Conditions(NamedTuple):
 
 @accepts_seed
 def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions:
-    """Check the three conditions of SS09 Thm 7 for a relaxation f on m examples. They are: (i) the
-    minimum of f is 0, (ii) f is finite near 0, and (iii) the conjugate f* does not increase if one
-    coordinate of its argument moves towards 0. Each verdict is one of
+    """Check the three conditions of SS09 Thm 7 for a relaxation f on m examples.
+
+    They are: (i) the minimum of f is 0, (ii) f is finite near 0, and (iii) the conjugate f* does
+    not increase if one coordinate of its argument moves towards 0. Each verdict is one of
 
     * ``holds``: the condition is proved. It is a theorem about families of this package and their
       multiples, sums, shifts and dilations, or it follows from convexity and a few values of f,
@@ -230,6 +231,7 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     u = np.asarray(u, dtype=np.float64)
     m = u.size
     f = resolved(relaxation, m)
+    # Between two neighbouring margins, [γ − u]_+ is affine in γ, so the program is concave.
     kinks = np.unique(u)
     best = float(kinks[0]) - f.conjugate(np.zeros(m))
     gamma, x = cp.Variable(), cp.Variable(m)
