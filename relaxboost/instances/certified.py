@@ -129,7 +129,7 @@ class CertifiedGame(Bracketed):
         game = Game(self._matrix(), self.relaxation, over=self.over)
         if game.digest != self.game_digest:
             raise InputError(
-                f"the index and the certificate of {self.name!r} are about different games"
+                f"the index and the certificate of {self.name!r} describe different games"
             )
         return game
 

@@ -54,10 +54,11 @@ class Summary(NamedTuple):
 
 
 def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
-    """Recheck every certificate of a set, and compare it with the index. A game is accepted if its
-    file has the digest from the index, its recomputed proof is valid, and the index has the same
-    bounds, the same level and the same game. Built-in and generated games are rebuilt and compared
-    with the certificate.
+    """Recheck every certificate of a set, and compare it with the index.
+
+    A game is accepted if its file has the digest from the index, its recomputed proof is valid, and
+    the index has the same bounds, the same level and the same game. Built-in and generated games
+    are rebuilt and compared with the certificate.
 
     Parameters
     ----------

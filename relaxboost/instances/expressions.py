@@ -39,10 +39,11 @@ def families() -> dict[str, Callable[..., Relaxation]]:
 
 
 def read_relaxation(text: str) -> Relaxation:
-    """Return the relaxation for a string such as ``Capped(k=10) + 0.1*KLPenalty(1)``. The string is
-    parsed, never executed. It may contain relaxations of the package, sums, multiples,
-    ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers: 1/3 is an exact
-    fraction, ``inf`` is infinity, and 0.1 is the float nearest to one tenth.
+    """Return the relaxation for a string such as ``Capped(k=10) + 0.1*KLPenalty(1)``.
+
+    The string is parsed, never executed. It may contain relaxations of the package, sums,
+    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers: 1/3
+    is an exact fraction, ``inf`` is infinity, and 0.1 is the float nearest to one tenth.
 
     Raises
     ------

@@ -54,9 +54,11 @@ class Made(NamedTuple):
 def make(
     spec: str | os.PathLike[str], out: str | os.PathLike[str], progress: Progress | None = None
 ) -> Made:
-    """Make or complete the set of certified games for a specification. `make` writes a certificate
-    NAME.json for each game, and finally index.json. The same specification always gives files with
-    the same bytes. Solvers and times are written to OUT.log next to the directory.
+    """Make or complete the set of certified games for a specification.
+
+    `make` writes a certificate NAME.json for each game, and finally index.json. The same
+    specification always gives files with the same bytes. Solvers and times are written to OUT.log
+    next to the directory.
 
     An existing certificate is kept if it is about the same game, was made for the same gap, and
     proves its bounds. So an interrupted run loses only one game. Run `make` again to finish the

@@ -112,14 +112,15 @@ class Plant:
 
 @accepts_seed
 def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
-    """Return a margin matrix with m rows and n columns, whose game has a known optimum. An optimal
-    distribution d and optimal weights w are planted in the matrix. The columns with nonzero weight
-    have the absolute edge ρ, the value of the game. Their weights are in the ratio 1:2:3, or 1:2 or
-    equal if there are few columns. All other columns have smaller absolute edges, and about half of
-    these edges are only a little smaller. Some weights d_i are between 0 and the cap 1/k, and these
-    examples have a common margin γ. If m and k leave room, other weights are zero, and these
-    examples have margins above γ. If k > 5, weights may also be at the cap, and these examples have
-    margins below γ.
+    """Return a margin matrix with m rows and n columns, whose game has a known optimum.
+
+    An optimal distribution d and optimal weights w are planted in the matrix. The columns with
+    nonzero weight have the absolute edge ρ, the value of the game. Their weights are in the ratio
+    1:2:3, or 1:2 or equal if there are few columns. All other columns have smaller absolute edges,
+    and about half of these edges are only a little smaller. Some weights d_i are between 0 and the
+    cap 1/k, and these examples have a common margin γ. If m and k leave room, other weights are
+    zero, and these examples have margins above γ. If k > 5, weights may also be at the cap, and
+    these examples have margins below γ.
 
     Parameters
     ----------

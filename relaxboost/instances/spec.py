@@ -47,7 +47,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     games = content.pop("game", [])
     _known(str(path), content, ("game", *_SHARED))
     if not (isinstance(games, list) and games and all(isinstance(g, dict) for g in games)):
-        raise InputError(f"{path} lists no games. Add a table [[game]] for each game")
+        raise InputError(f"{path} lists no games. Add a [[game]] table for each game")
     sources = Sources(path.parent)
     entries: list[Entry] = []
     for place, given in enumerate(games, start=1):
@@ -146,7 +146,7 @@ def _matrices(
         yield from _builtin(where, given)
         return
     if kind == "csv" and "label" not in given:
-        raise InputError(f"{where}: csv also needs label, the name of the column of labels")
+        raise InputError(f"{where}: csv also needs label, the name of the label column")
     source = {key: given[key] for key in (kind, *_KEYS[kind]) if key in given}
     for key in (kind, "label", "key", "name"):
         if not isinstance(given.get(key, ""), str):
@@ -221,7 +221,7 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
 
 
 def _check_planted(where: str, k: Any, planted: str, m: int, given: Any) -> None:
-    """Raise an InputError unless a table includes the relaxation `planted` with the known optimum."""
+    """Raise an InputError unless a table includes the planted relaxation."""
     games = [relaxation_of(text).resolve(m) for _, text in _texts(where, given)]
     if relaxation_of(planted).resolve(m) not in games:
         raise InputError(
