@@ -1,7 +1,7 @@
-"""The claims of the literature: theorems, lemmas and formulas of papers on boosting.
+"""Claims from the literature: theorems, lemmas and formulas of papers on boosting.
 
-Each claim has a recorded verdict. The method `check` reproduces it on many instances, and the
-method `attack` searches for a counterexample.
+Each claim has a recorded verdict. `check` reproduces it on many instances, and `attack` searches
+for a counterexample.
 
 ::
 
@@ -11,8 +11,8 @@ method `attack` searches for a counterexample.
     print(rb.claims.get("SS09-T9").check(trials=20, seed=0))
     print(rb.claims.get("SS09-T9").attack(budget=2000))
 
-The submodules are imported only when one of their names is first used. Otherwise the pytest plugin
-of the package would slow down the start of pytest.
+Submodules are imported at the first use of their names, so that the pytest plugin of the package
+does not slow down the start of pytest.
 """
 
 import lazy_loader

@@ -1,7 +1,6 @@
-"""Classes for the arrays in the instances of claims: matrices, vectors, distributions and weights.
+"""Fields for arrays in instances of claims: matrices, vectors, distributions and weights.
 
-Each class describes one array. It draws random arrays, changes and simplifies them, and converts
-them to JSON.
+Each field draws, changes and simplifies arrays, and converts them to JSON.
 """
 
 from collections.abc import Iterator
@@ -25,8 +24,7 @@ from relaxboost.claims.fields import (
 
 
 class _ArrayField(Field):
-    """The base class of `Matrix` and `Vector`. The entries of the arrays are floats in [low,
-    high]."""
+    """The base class of `Matrix` and `Vector`, for arrays of floats in [low, high]."""
 
     def __init__(self, low: float = -1.0, high: float = 1.0, axes: tuple[str, ...] = ()) -> None:
         self.low = float(low)
@@ -122,7 +120,7 @@ class _ArrayField(Field):
 
 
 class Matrix(_ArrayField):
-    """A field for a matrix of floats in the instances of a claim.
+    """A field for a matrix of floats.
 
     Parameters
     ----------
@@ -130,8 +128,8 @@ class Matrix(_ArrayField):
         The smallest and the largest entry of a random matrix. Recorded instances may have entries
         outside of [low, high].
     axes : pair of str
-        The names of the number of rows and of the number of columns. If another field of the
-        instances uses one of these names, its array has the same size along that axis.
+        The names of the row and the column axis. Fields that share an axis have the same size along
+        it.
 
     Examples
     --------
@@ -174,13 +172,12 @@ class Matrix(_ArrayField):
 
 
 class Vector(_ArrayField):
-    """A field for a vector of floats in the instances of a claim.
+    """A field for a vector of floats.
 
     Parameters
     ----------
     axis : str
-        The name of the number of entries. Fields that use the same name have arrays of the same
-        size.
+        The axis name. Fields that share an axis have the same size along it.
     low, high : float
         The smallest and the largest entry of a random vector. Recorded instances may have entries
         outside of [low, high].
@@ -200,14 +197,12 @@ class Vector(_ArrayField):
 
 
 class Distribution(Vector):
-    """A field for a distribution in the instances of a claim: a vector of non-negative weights with
-    sum 1.
+    """A field for a distribution: a vector of non-negative weights with sum 1.
 
     Parameters
     ----------
     axis : str
-        The name of the number of entries. By default it is "m", the name of the number of rows of
-        a `Matrix`.
+        The axis name. By default it is "m", the row axis of a `Matrix`.
     """
 
     strict = True
@@ -229,14 +224,12 @@ class Distribution(Vector):
 
 
 class Weights(Vector):
-    """A field for a vector of signed weights in the instances of a claim. The ℓ1 norm of the
-    weights is at most `radius`.
+    """A field for a vector of signed weights with ℓ1 norm at most `radius`.
 
     Parameters
     ----------
     axis : str
-        The name of the number of entries. By default it is "n", the name of the number of columns
-        of a `Matrix`.
+        The axis name. By default it is "n", the column axis of a `Matrix`.
     radius : float
         The largest ℓ1 norm, >= 0.
     """
@@ -266,7 +259,7 @@ class Weights(Vector):
 
 
 def normalised(raw: Array) -> Array:
-    """Return the positive part of an array, divided by the sum of its entries.
+    """Return the positive part of an array, divided by its sum.
 
     If no entry is positive, return uniform weights.
     """

@@ -1,5 +1,4 @@
-"""Claims: statements of papers that can be checked on instances, and for which counterexamples can
-be searched."""
+"""Claims from papers, with checks on instances and searches for counterexamples."""
 
 from __future__ import annotations
 
@@ -35,15 +34,14 @@ from relaxboost.claims.spaces import Space, Values, checked_space
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 MAX_INSTANCE_CHARACTERS = 240
-"""The maximum number of characters of an instance in the printed result of a check or an attack.
-They fill three lines of a terminal. The text of a longer instance is cut off."""
+"""The longest printed instance: three lines of a terminal. Longer texts are cut off."""
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
 
 @dataclass(repr=False, kw_only=True)
 class Claim:
-    """A claim: a statement made in a paper, with a function that checks it for given data.
+    """A claim: a statement from a paper, with a function that checks it for given data.
 
     The method `check` tests the statement on many instances, such as random margin matrices. The
     method `attack` searches for a counterexample. The decorator `Source.claim` creates a claim.
@@ -58,63 +56,58 @@ class Claim:
     """
 
     id: str
-    """The id of the claim: the key of its source and the name of its statement, e.g. "SS09-T9"."""
+    """The source key and the statement name, e.g. "SS09-T9"."""
     source: Any
     """The paper or lecture that makes the claim, as a `Source` object."""
     location: str
     """The place of the claim in its source, e.g. "Theorem 9"."""
     stated: Statement
     given: str
-    """The assumptions under which the claim is made, as text."""
+    """The assumptions of the claim, as text."""
     space: Space
-    """The space of the instances on which the claim is checked: the fields of an instance, and how
-    they are drawn."""
+    """The fields of an instance, and how they are drawn."""
     printed: str = ""
-    """The formula or sentence of the claim as its source prints it, errors included."""
+    """The formula or sentence as printed in the source, errors included."""
     page: str = ""
-    """The position of the claim in its source: a page, or a line of the text."""
+    """The page or line of the claim in its source."""
     counterexamples: Sequence[Mapping[str, Any]] = ()
-    """The recorded counterexamples, which refute the claim as stated. Each is a
-    dictionary in the form that `Space.to_json` returns."""
+    """The recorded counterexamples, which refute the claim as stated. Each is a dictionary in the
+    format of `Space.to_json`."""
     ruling: str = ""
-    """The recorded status of the claim if it is "misprint", "ambiguous" or "open", and otherwise an
-    empty string."""
+    """The recorded status if it is "misprint", "ambiguous" or "open", and otherwise an empty
+    string."""
     part_of: str = ""
-    """The name of the theorem or lemma to which the claim belongs, if the claim is a line of its
-    proof or a remark on it. The name is "displays" for a line or a remark that belongs to no
-    theorem or lemma. It is empty for a theorem or a lemma."""
+    """The theorem or lemma to which a proof line or remark belongs. It is "displays" for a line or
+    remark outside of any theorem or lemma, and empty for a theorem or lemma."""
     caused_by: str = ""
     """The name of the claim whose error causes the error of this claim."""
     harm: str = ""
-    """The consequence for the reader, if the claim is a misprint."""
+    """The consequence of a misprint for the reader."""
     every: Enumeration | None = None
     """All instances of the claim, if there are finitely many. A check then examines every instance.
     Set it in the decorator, ``@source.claim(...).checked(every=Enumeration(...))``, or later, by
     ``claim.every = Enumeration(...)``."""
     corrections: list[Statement] = field(default_factory=list)
-    """The corrected statements of a claim that is false as stated. For an ambiguous claim, they are
-    the other readings of the text."""
+    """The corrected statements of a claim that is false as stated, or the other readings of an
+    ambiguous claim."""
     resolution: float = 1e-7
-    """The difference up to which the two sides of an inequality are treated as equal. The slack,
-    which is the right side minus the left side, is known to lie in an interval. If the lower end of
-    this interval is negative, but at least `-resolution`, the sides are treated as equal. If the
-    lower end is less than `-resolution`, and the claim is not refuted, the instance is
-    undecided."""
+    """The tolerance for equality. The slack, right side minus left side, is known to lie in an
+    interval. If its lower end is negative but at least `-resolution`, the two sides are treated as
+    equal. If it is below `-resolution`, and the claim is not refuted, the instance is undecided."""
     trials: int = 100
-    """The number of instances that a check of the claim draws by default."""
+    """The default number of instances that a check draws."""
     file: Path | None = None
-    """The path of the user's Python file that defines the claim. It is None for claims of the
-    package and for claims without a file."""
+    """The user's Python file that defines the claim. It is None for claims of the package and for
+    claims without a file."""
     corrected_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the corrections, as read from the TOML file of the claim's source."""
+    """The texts of the corrections in the TOML file of the source."""
 
     def __repr__(self) -> str:
         return f"<Claim {self.id}: {self.status if self.has_record else EXPECTED}>"
 
     @property
     def status(self) -> str:
-        """The recorded status of the claim: "holds", "false as stated", "misprint", "ambiguous" or
-        "open".
+        """The recorded status: "holds", "false as stated", "misprint", "ambiguous" or "open".
 
         A claim without a record has the status "holds".
         """
@@ -122,10 +115,9 @@ class Claim:
 
     @property
     def has_record(self) -> bool:
-        """Whether the status of the claim is recorded. If it is not recorded, the author of the
-        claim expects that the claim holds.
+        """Whether the status is recorded. If not, the author expects the claim to hold.
 
-        The status of a claim of the package is always recorded. A user records a status by the
+        The status of a claim of the package is always recorded. Users record a status by the
         argument `ruling` or by counterexamples.
         """
         return self.is_built_in or bool(self.ruling or self.counterexamples)
@@ -137,16 +129,16 @@ class Claim:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """The statements that are checked: first the claim as stated, then its corrections."""
+        """The checked statements: the claim as stated, then its corrections."""
         return self.stated, *self.corrections
 
     def evidence(self, statement: Statement) -> str:
-        """Return the type of evidence on which the verdict on a statement is based.
+        """Return the type of evidence for the verdict on a statement.
 
         The type is "counterexample" if recorded counterexamples refute the statement. It is "proof"
-        if the steps of a proof are checked, and "worst case" if every step is checked at the worst
-        of all instances, for some values of the parameters. Without a proof, the type is "exact" if
-        all instances of a finite space are checked, and otherwise "instances".
+        if the steps of a proof are checked, and "worst case" if all of them are checked at worst
+        instances for some parameter values. Without a proof, the type is "exact" if all instances
+        of a finite space are checked, and otherwise "instances".
         """
         if statement is self.stated and self.counterexamples:
             return "counterexample"
@@ -156,22 +148,18 @@ class Claim:
         return "instances" if self.every is None else "exact"
 
     def instance(self, written: Mapping[str, Any]) -> Instance:
-        """Return the instance of the claim with the given data, which have the form that
-        `Space.to_json` returns."""
+        """Return an instance from data in the format of `Space.to_json`."""
         return self.make(self.space.from_json(written))
 
     def make(self, values: Mapping[str, Any]) -> Instance:
-        """Return an instance of the claim, given the values of its fields by name."""
+        """Return an instance with the given field values."""
         return Instance(values, self.space.to_json(dict(values)))
 
     def instances(self, trials: int, seed: int) -> Iterator[tuple[str, Values]]:
-        """Yield the instances on which the claim is checked.
+        """Yield the instances of a check as pairs (origin, field values).
 
-        Each instance is a pair: a text about its origin, and the values of its fields.
-
-        The recorded counterexamples come first. If the space is finite, all its instances follow.
-        Otherwise `trials` drawn instances follow. Each drawn instance depends only on the seed and
-        on its own number.
+        The recorded counterexamples come first. All instances of a finite space, or `trials` drawn
+        instances, follow. A drawn instance depends only on the seed and on its number.
         """
         for number, written in enumerate(self.counterexamples, 1):
             yield f"recorded counterexample {number}", self.space.from_json(written)
@@ -181,21 +169,20 @@ class Claim:
             yield f"instance {number}", self.space.draw(self.generator(seed, number), number)
 
     def generator(self, seed: int, number: int) -> np.random.Generator:
-        """Return the random generator that draws the instance of the claim with the given number.
+        """Return the random generator for the instance with the given number.
 
-        The generator depends on the seed, the id of the claim and the number.
+        It depends on the seed, the claim id and the number.
         """
         return np.random.default_rng([seed, zlib.crc32(self.id.encode()), number])
 
     def examine(
         self, statement: Statement, values: Values, origin: str, certificates: Path | None = None
     ) -> Evidence | None:
-        """Measure a statement of the claim on the instance with the given values, and return the
-        evidence.
+        """Measure a statement on an instance, and return the evidence.
 
         The result is None if the instance violates a hypothesis, or if the check yields nothing.
-        `origin` is a text about the origin of the instance. If `certificates` is given, the
-        certificates of optima are saved to files whose paths start with it.
+        `origin` describes where the instance comes from. `certificates` is the path prefix of the
+        files to which certificates of optima are saved.
         """
         x = self.make(values)
         try:
@@ -218,15 +205,14 @@ class Claim:
         )
 
     def refutations(self, statement: Statement) -> Iterator[Evidence]:
-        """Yield the evidence for each recorded counterexample of the claim that refutes the given
-        statement."""
+        """Yield the evidence for each recorded counterexample that refutes the given statement."""
         for written in self.counterexamples:
             evidence = self.examine(statement, self.space.from_json(written), "on record")
             if evidence is not None and evidence.outcome == REFUTED:
                 yield evidence
 
     def refutation(self) -> Evidence:
-        """Return the evidence of the first recorded counterexample that refutes the claim.
+        """Return the evidence from the first recorded counterexample that refutes the claim.
 
         Raises
         ------
@@ -238,9 +224,9 @@ class Claim:
         raise InputError(f"no recorded counterexample of {self.id} refutes the claim")
 
     def command(self, action: str, options: str) -> str:
-        """Return the command line that repeats an action on the claim, "check" or "attack".
+        """Return the command line for an action on the claim, "check" or "attack".
 
-        The text `options` is appended to the command line.
+        `options` is appended to the command line.
         """
         # A step of a proof cannot be run alone. The command line repeats the whole claim.
         if not self.is_built_in:
@@ -254,9 +240,9 @@ class Claim:
     def corrected(self, words: str = "", formula: str = "") -> Callable[[Check], Correction]:
         """Return a decorator that declares a corrected statement of the claim.
 
-        The decorated function checks this statement. By default the words and the formula of the
-        statement are the next correction in the TOML file of the source. The decorator adds a
-        method `step` to the function, which declares the steps of the proof.
+        The decorated function checks this statement. By default its words and formula come from the
+        next correction in the TOML file of the source. The decorator adds a method `step` to the
+        function, which declares proof steps.
         """
 
         def add(check: Check) -> Correction:
@@ -277,9 +263,7 @@ class Claim:
         every: Enumeration | None = None,
         resolution: float | None = None,
     ) -> Callable[[Check], Claim]:
-        """Return a decorator that declares the check of the next step in the proof of the claim.
-
-        The decorator returns a separate `Claim` for the step.
+        """Return a decorator that declares the check of the next proof step as a separate `Claim`.
 
         Parameters
         ----------
@@ -287,17 +271,17 @@ class Claim:
             The statement of the step. By default it is the next step in the TOML file of the
             source.
         correction : int
-            The statement to whose proof the step belongs: 0 is the claim as stated, 1 is the first
+            The statement that the step helps to prove: 0 is the claim as stated, 1 is the first
             correction, and so on.
         space : Space, optional
-            The space of the instances of the step. By default it is the space of the claim.
+            The instance space of the step. By default it is the space of the claim.
         trials : int
             The number of instances to draw.
         every : Enumeration, optional
             All instances of a finite space, or `WorstCases` for a check that uses `worst_case`.
         resolution : float, optional
-            The difference up to which the two sides of an inequality are treated as equal. By
-            default it is the `resolution` of the claim.
+            The tolerance for equality of the two sides. By default it is the `resolution` of the
+            claim.
         """
 
         def add(check: Check) -> Claim:
@@ -323,8 +307,7 @@ class Claim:
         return add
 
     def complete(self) -> None:
-        """Raise an InputError if a correction or a proof step of the claim in the TOML file has no
-        check."""
+        """Raise an InputError if a correction or proof step in the TOML file has no check."""
         missing = len(self.corrected_texts) > len(self.corrections)
         if missing or any(len(one.step_texts) > len(one.steps) for one in self.statements):
             raise InputError(
@@ -346,10 +329,10 @@ class Claim:
             The number of instances to draw, at least 1. By default it is `self.trials`.
         seed : int
             The same seed always gives the same instances, no matter which other claims are checked.
-            It must be an integer rather than a generator, because the generator of each instance is
-            derived from this seed and the number of the instance.
+            It must be an integer, because each instance has its own generator, derived from the
+            seed and the instance number.
         certificates : path, optional
-            A folder in which the certificate of every optimum is saved.
+            A folder to which the certificate of every optimum is saved.
         """
         trials = self.trials if trials is None else count("trials", trials)
         seed = natural("seed", seed)
@@ -376,8 +359,7 @@ class Claim:
 
     @explains_arguments(trials="pass budget=, the number of instances to try")
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
-        """Search for an instance that refutes the claim as stated, and simplify this
-        counterexample.
+        """Search for an instance that refutes the claim as stated, and simplify it.
 
         The search tries `budget` >= 1 instances, and then at most `budget` simpler ones. If Ctrl-C
         interrupts the attack, the verdict covers the instances tried so far.
@@ -406,11 +388,10 @@ class Claim:
             )
 
     def _recording(self, found: Evidence | None) -> str:
-        """Return the line of Python with which a user records a counterexample that an attack has
-        found.
+        """Return the line of Python that records a counterexample from an attack.
 
-        The result is an empty string if there is no counterexample, if the claim already has a
-        record, or if the line would have more than `MAX_INSTANCE_CHARACTERS` characters.
+        The result is empty if there is no counterexample, if the claim already has a record, or if
+        the line would have more than `MAX_INSTANCE_CHARACTERS` characters.
         """
         name = self.stated.check.__name__
         if found is None or self.has_record or not name.isidentifier():
@@ -447,11 +428,10 @@ class Claim:
 def statement_of(
     id: str, texts: Sequence[Mapping[str, Any]], before: Sequence[Any], words: str, formula: str
 ) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` from the check of a correction or a proof step.
+    """Return a function that makes a `Statement` from the check of a correction or proof step.
 
-    If `words` is given, the statement has these words and the given formula. Otherwise its texts
-    are the next unused entry of the list `texts`. Each earlier statement, in the list `before`, has
-    used one entry.
+    If `words` is empty, the words and the formula come from the next unused entry of `texts`. Each
+    statement in `before` has used one entry.
     """
     # If the entry has no note, the note is empty and not the docstring of the check, because this
     # docstring only says what the check measures.
@@ -467,8 +447,7 @@ def statement_of(
 
 
 def certificate_folder(folder: Path | str) -> Path:
-    """Return the path of the folder to which certificates are saved, and create the folder if it is
-    missing."""
+    """Return the path of the certificate folder, which is created if it is missing."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:

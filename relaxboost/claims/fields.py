@@ -1,4 +1,4 @@
-"""Fields for the numbers, integers and names that an instance of a claim consists of."""
+"""Fields for the numbers, integers and names of an instance."""
 
 import math
 from abc import ABC, abstractmethod
@@ -14,101 +14,86 @@ Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
 DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
-"""The denominators of the fractions to which the simplification of a counterexample rounds numbers.
-People write such fractions by hand: halves, thirds, fifths, eighths and decimals."""
+"""The denominators to which numbers in a counterexample are rounded. People write such fractions by
+hand: halves, thirds, fifths, eighths and decimals."""
 
 MAX_DENOMINATOR = 1000
-"""The maximum denominator of a fraction in the text of an instance of a claim. A float that equals
-a fraction with at most this denominator is written as the fraction, and any other float as a
-decimal number."""
+"""The largest denominator in a printed instance. Other floats are printed as decimals."""
 
 
 class Field(ABC):
-    """A field of an instance of a claim, that is, a named datum such as a matrix or a number.
+    """A named datum of an instance, such as a matrix or a number.
 
     The field draws, changes, simplifies and writes its values.
     """
 
     axes: tuple[str, ...] = ()
-    """The names of the axes of the field's values, e.g. ``("m", "n")``. Fields with an axis of the
-    same name have equal sizes along it."""
+    """The axis names of the values, e.g. ``("m", "n")``. Fields that share an axis have equal sizes
+    along it."""
     varies = True
-    """Whether the field has more than one value, so that a search can change it."""
+    """Whether there is more than one value, so that a search can change it."""
     strict = False
-    """Whether an instance with a value outside the range of the field is rejected. Otherwise such
-    values are valid, but they are never drawn."""
+    """Whether values outside the range are rejected. Otherwise they are valid, but never drawn."""
 
     @abstractmethod
     def random(self, rng: Rng, sizes: Sizes) -> Any:
         """Return a random value of the field."""
 
     def structured(self, rng: Rng, sizes: Sizes) -> Any:
-        """Return a value of the field that has a special form, at which inequalities tend to be
-        tight.
+        """Return a value at which inequalities tend to be tight, such as a matrix of equal rows.
 
-        An example is a matrix of equal rows. By default the value is random.
+        By default the value is random.
         """
         return self.random(rng, sizes)
 
     def changed(self, rng: Rng, value: Any, sizes: Sizes) -> Any:
-        """Return a random value of the field that is near the given value."""
+        """Return a random value near the given value."""
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of a value of the field in which one entry along an axis, such as a row, is
-        repeated.
-
-        The entry has the index `at`.
-        """
+        """Return a copy of a value with entry `at` along an axis, such as a row, repeated."""
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of a value of the field without one entry along an axis, such as one row.
-
-        The entry has the index `at`.
-        """
+        """Return a copy of a value without entry `at` along an axis, such as a row."""
         return value
 
     def simpler(self, value: Any) -> Iterator[Any]:
-        """Yield values of the field that are simpler than the given value."""
+        """Yield simpler values than the given one."""
         yield from ()
 
     def length(self, value: Any) -> float:
-        """Return the number of characters with which a value of the field is written. Searches for
-        counterexamples prefer short values."""
+        """Return the number of characters of a written value. Searches for counterexamples prefer
+        short values.
+        """
         return 1.0
 
     def repaired(self, value: Any, sizes: Sizes) -> Any:
-        """Return the valid value of the field that is nearest to the given value."""
+        """Return the valid value that is nearest to the given value."""
         return value
 
     def extents(self, value: Any) -> dict[str, int]:
-        """Return a dictionary from the name of each axis of the field to the size of a value along
-        this axis."""
+        """Return the size of a value along each axis, by axis name."""
         return {}
 
     def to_json(self, value: Any) -> Any:
-        """Return a value of the field in a form that a JSON file can contain."""
+        """Return a value in a form that JSON can store."""
         return value
 
     def from_json(self, written: Any) -> Any:
-        """Return the value of the field that corresponds to the given data from a JSON file.
-
-        The data have the form that `to_json` returns.
-        """
+        """Return a value from data in the format of `to_json`."""
         return written
 
 
 class Real(Field):
-    """A field for a number in the instances of a claim, which is drawn uniformly from [low, high].
+    """A field for a number, drawn uniformly from [low, high].
 
     Parameters
     ----------
     low, high : float or str
-        The range. The ends may be fractions that are written as strings, as in files:
-        ``Real("1/10", "9/10")``.
+        The range. The ends may be fractions as strings: ``Real("1/10", "9/10")``.
     log : bool
-        Whether the logarithm of the number is drawn uniformly instead. Then low must be > 0.
+        Whether the logarithm of the number is drawn uniformly instead. If True, low must be > 0.
     """
 
     def __init__(self, low: float | str, high: float | str, log: bool = False) -> None:
@@ -157,13 +142,13 @@ class Real(Field):
 
 
 class Whole(Field):
-    """A field for an integer between two bounds in the instances of a claim.
+    """A field for an integer between two bounds.
 
     Parameters
     ----------
     low, high : int or str
-        The bounds. A bound may also be the name of an axis, as in ``Whole(1, "m")``. The bound is
-        then the size of this axis, such as the number of rows of the matrix.
+        The bounds. A bound may be an axis name, as in ``Whole(1, "m")``, which stands for the size
+        of the axis, such as the number of rows of the matrix.
     """
 
     strict = True
@@ -209,13 +194,12 @@ class Whole(Field):
 
 
 class Choice(Field):
-    """A field of the instances of a claim whose value is one of several names, such as the name of
-    a loss.
+    """A field whose value is one of several names, such as the name of a loss.
 
     Parameters
     ----------
     *names : str
-        The names, with the simplest first. At least one is needed.
+        The names, simplest first. At least one is needed.
     """
 
     def __init__(self, *names: str) -> None:
@@ -240,8 +224,7 @@ class Choice(Field):
 
 
 def short(x: float) -> str:
-    """Return a float as text: a fraction if the float equals a fraction with a small denominator,
-    and a decimal otherwise."""
+    """Return a float as text: a fraction if it has a small denominator, and otherwise a decimal."""
     if math.isfinite(x):
         fraction = Fraction(x).limit_denominator(MAX_DENOMINATOR)
         if float(fraction) == x and abs(fraction.numerator) < 10_000:
@@ -269,9 +252,9 @@ def nearby_fractions(x: float) -> Iterator[float]:
 
 
 def simpler_numbers(x: float, low: float, high: float) -> Iterator[float]:
-    """Yield simple numbers that may replace x in a counterexample: 0, 1, −1, and fractions near x.
+    """Yield simple replacements for x in a counterexample: 0, 1, −1, and fractions near x.
 
-    Numbers outside [low, high], and numbers whose text is longer than that of x, are left out.
+    They lie in [low, high], and are not written with more characters than x.
     """
     length = len(short(x))
     for simple in dict.fromkeys((0.0, 1.0, -1.0, *nearby_fractions(x))):

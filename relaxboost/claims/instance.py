@@ -1,5 +1,4 @@
-"""An instance of a claim: its data, and the certified optima that the check of the claim has
-computed."""
+"""Instances of claims: their data, and the certified optima that a check has computed."""
 
 from __future__ import annotations
 
@@ -20,30 +19,29 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 MAX_EXACT_ENTRIES = 100_000
-"""The maximum number of entries of a margin matrix whose game `Instance.optimum` solves in exact
-arithmetic. With this number of random entries, the exact solution takes about five seconds. With
-twice the number, it takes minutes, and a numerical solution takes less than a second."""
+"""The maximum number of matrix entries for which `Instance.optimum` solves a game in exact
+arithmetic. With this number of random entries, the exact solution takes about five seconds, and
+with twice the number, minutes."""
 
 
 @dataclass(frozen=True)
 class CertifiedOptimum:
-    """The certified optimum of a game that the check of a claim has solved."""
+    """The certified optimum of a game that a check has solved."""
 
     game: Game
     d: Any
-    """The distribution over the examples that proves the upper bound on the optimum."""
+    """The distribution that proves the upper bound."""
     w: Any
-    """The weights of the hypotheses that prove the lower bound on the optimum, as a pair: the
-    indices of the columns of the margin matrix, and their weights."""
+    """The hypothesis weights that prove the lower bound, as a pair: the column indices and the
+    weights."""
     bracket: Bracket
-    """The interval that contains the optimum of the game."""
+    """The interval that contains the optimum."""
     level: str
-    """The kind of proof for the interval that contains the optimum: "exact" for rational
-    arithmetic, "enclosed" for interval arithmetic, or "numerical" for floats."""
+    """The level of proof: "exact" (rational arithmetic), "enclosed" (interval arithmetic) or
+    "numerical" (floats)."""
 
     def certificate(self) -> Certificate:
-        """Return a certificate of the optimum, which ``relaxboost check`` can verify. The
-        certificate contains the margin matrix."""
+        """Return a certificate of the optimum, with the margin matrix, for ``relaxboost check``."""
         from relaxboost.certificates import certify
 
         return certify(self.game, d=self.d, w=self.w, inline=True)
@@ -52,22 +50,21 @@ class CertifiedOptimum:
 class Instance:
     """An instance of a claim. Its data are attributes, such as the array ``x.A``.
 
-    Arrays are read-only. A check that needs to change an array copies it first.
+    Arrays are read-only. A check that changes an array must copy it first.
 
     Parameters
     ----------
     values : mapping
-        The value of each field by its name, as the `Space` of the claim draws or reads it.
+        The field values by name, as drawn or read by the `Space` of the claim.
     written : mapping
-        The same values in the form returned by `Space.to_json`.
+        The same values in the format of `Space.to_json`.
     """
 
     def __init__(self, values: Mapping[str, Any], written: Mapping[str, Any]) -> None:
         self._values = {name: _protected(value) for name, value in values.items()}
         self._written = written
         self.optima: list[CertifiedOptimum] = []
-        """The certified optima of games that the check of the claim has computed on this instance
-        so far."""
+        """The certified optima that the check has computed on this instance so far."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -80,18 +77,18 @@ class Instance:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A random generator for checks that draw random points. The seed depends only on the data
-        of the instance."""
+        """A random generator for checks that draw points. The seed depends only on the instance
+        data.
+        """
         return np.random.default_rng(zlib.crc32(json.dumps(self._written).encode()))
 
     def optimum(self, game: Game) -> Bracket:
-        """Return an interval that contains the optimum of a game, and add the certified optimum to
-        the list `optima` of the instance.
+        """Return an interval that contains the optimum of a game, and add the optimum to `optima`.
 
-        If the penalty f of the game is polyhedral, and the weights are in the ℓ1 ball or the
-        simplex, the game is solved in exact arithmetic, so that the interval is a point. All other
-        games, and games whose matrix has more than 100 000 entries, are solved by
-        `relaxboost.reference` in floats.
+        If the relaxation f is polyhedral, and the weights are in the ℓ1 ball or the simplex, the
+        game is solved in exact arithmetic, so that the interval is a point. All other games, and
+        games whose matrix has more than 100 000 entries, are solved by `relaxboost.reference` in
+        floats.
         """
         from relaxboost.game.game import Game
 
@@ -105,7 +102,7 @@ class Instance:
 
 
 def _protected(value: Any) -> Any:
-    """Return a view of an array that a check cannot change. Return other values unchanged."""
+    """Return a read-only view of an array, or any other value unchanged."""
     # A check that changed x.A would measure one instance, and the verdict would name another one.
     if not isinstance(value, np.ndarray):
         return value

@@ -1,5 +1,4 @@
-"""The names that each file with claims of a paper or lecture imports, such as `Matrix` and
-`at_most`."""
+"""The names that each file of claims imports, such as `Matrix` and `at_most`."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -20,4 +19,4 @@ __all__ += ["Exact", "exactly", "near", "solve", "solved"]
 __all__ += ["AMBIGUOUS", "ILLEGIBLE", "MISPRINT", "OPEN"]
 
 Slacks: TypeAlias = Iterator[Slack]
-"""The type of the result of a check of a claim that measures several inequalities."""
+"""The result of a check that measures several inequalities."""

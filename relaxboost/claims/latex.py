@@ -1,4 +1,4 @@
-"""The conversion of claims, and of tables of misprints, to LaTeX for a paper."""
+"""Conversion of claims and tables of misprints to LaTeX."""
 
 import re
 import unicodedata
@@ -15,13 +15,11 @@ from relaxboost.claims.record import Statement
 from relaxboost.claims.source import Source
 
 MAX_POINT_ERROR = 1e-14
-"""The maximum difference between a number and the short fraction that the LaTeX of a claim prints
-instead of the number. Such differences occur because the entries of a game are rounded to
-doubles."""
+"""The largest difference between a number and the short fraction that is printed instead. Such
+differences occur because game entries are rounded to doubles."""
 
 MAX_POINT_ENTRIES = 10
-"""The maximum number of rows, and of columns, of a game whose optimal points are printed in
-LaTeX."""
+"""The largest number of rows or columns of a game whose optimal points are printed."""
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
@@ -46,8 +44,7 @@ _SYMBOLS = {c: rf"\{name}" for c, name in _GREEK.items()} | {
 
 
 def _raised() -> dict[str, str]:
-    """Return a dictionary from the superscripts and subscripts of Unicode, such as ² and ₁, to
-    their LaTeX."""
+    """Return the LaTeX for Unicode superscripts and subscripts, such as ² and ₁."""
     found = {}
     for c in map(chr, range(0xAA, 0x20A0)):
         kind, _, base = unicodedata.decomposition(c).partition(" ")
@@ -74,18 +71,17 @@ _VARIABLE = re.compile(rf"(?<![A-Za-z0-9_'’])(?:[A-Za-z]|A[wvd])(?![A-Za-z0-9_
 _MARK = re.compile(f"(.)([{_MARKS}]+)")
 _ACCENT = r"\\(?:['\"]\w|[o^~]\{\})"
 _WORD = re.compile(rf" *(?:(?:[A-Za-z]|{_ACCENT}){{2,}}|{_ACCENT}) *")
-"""The regular expression for a word in a formula, with the spaces around it. It does not match a
-single letter, which is a variable."""
+"""A word in a formula, with the spaces around it. A single letter is a variable."""
 _FUNCTIONS = ("max", "min", "sup", "inf", "log", "ln", "exp", "arg")
-"""The mathematical functions for which LaTeX has commands."""
+"""The mathematical functions that have LaTeX commands."""
 
 
 def in_a_paper(claim: Claim) -> str:
     """Return a claim and its smallest recorded counterexample as LaTeX for a paper.
 
-    The LaTeX needs the package amsmath. Sides that equal short fractions are printed as
-    fractions, and other sides are rounded. An exact optimum is printed with the two points that
-    prove it, if these are short.
+    The LaTeX needs the package amsmath. Sides near short fractions are printed as fractions, and
+    other sides are rounded. An exact optimum is printed with the two points that prove it, if these
+    are short.
     """
     lines = [
         f"% {claim.command('check', '')}",
@@ -113,10 +109,7 @@ def in_a_paper(claim: Claim) -> str:
 
 
 def errata(source: Source) -> str:
-    """Return the misprints found in a publication as a table in LaTeX.
-
-    The table needs the LaTeX package booktabs.
-    """
+    """Return the misprints of a publication as a LaTeX table, which needs the package booktabs."""
     rows = []
     for one in source.misprints:
         cells = one.place, one.printed, one.read
@@ -147,8 +140,7 @@ def _sides(slack: Slack) -> str:
 
 
 def _optima(claim: Claim, written: dict[str, Any]) -> list[str]:
-    """Return a LaTeX sentence for each exact optimum of an instance whose distribution d and
-    weights w are short."""
+    """Return a LaTeX sentence for each exact optimum of an instance with short points d and w."""
     x = claim.instance(written)
     claim.stated.measure(x)
     return list(dict.fromkeys(filter(None, map(_optimum, x.optima))))
@@ -181,8 +173,8 @@ def _optimum(found: CertifiedOptimum) -> str:
 def _short(x: Any) -> Fraction:
     """Return the short fraction that is printed instead of a number.
 
-    If no short fraction is near the number, raise ValueError. The fraction may differ slightly from
-    the number, because the matrix of a game has the double nearest to 1/10 instead of 1/10.
+    It may differ slightly from the number, because a game stores the double nearest to 1/10. Raise
+    ValueError if there is no such fraction.
     """
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
     if abs(short - Fraction(x)) > MAX_POINT_ERROR:
@@ -191,7 +183,7 @@ def _short(x: Any) -> Fraction:
 
 
 def _value(x: float, other: float | None = None) -> str:
-    """Return a number x in LaTeX, with enough digits to differ from a second number, `other`."""
+    """Return x in LaTeX, with enough digits to differ from `other`."""
     if x in (float("inf"), float("-inf")):
         return r"\infty" if x > 0 else r"-\infty"
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
@@ -225,12 +217,12 @@ def _set(value: Any) -> str:
 
 
 def rows_of(value: Any) -> Any:
-    """Return the list of the rows of a matrix. A vector is treated as a matrix with one row."""
+    """Return the rows of a matrix. A vector is a matrix with one row."""
     return value if value and isinstance(value[0], (list, tuple)) else [value]
 
 
 def _fraction(value: Any) -> Fraction:
-    """Convert an integer, or text such as "1/10", to a Fraction. Other values raise ValueError."""
+    """Convert an integer, or text such as "1/10", to a Fraction. Otherwise raise ValueError."""
     if isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+(/\d+)?", value)):
         return Fraction(value)
     raise ValueError
@@ -257,10 +249,7 @@ def as_latex(text: str, formula: bool = False) -> str:
 
 
 def _in_math_mode(text: str) -> str:
-    """Return one LaTeX formula that contains the given text and its formulas.
-
-    The words of the text are set in text mode.
-    """
+    """Return one LaTeX formula for a text, with its words in text mode."""
     pieces = text.split("$")
     # Neighbouring words are joined in one text box. An escaped brace belongs to the formula and
     # does not end a text box.

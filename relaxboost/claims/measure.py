@@ -1,4 +1,4 @@
-"""Inequalities and equations between two numbers, and intervals that contain their slack."""
+"""Inequalities and equations between two numbers, with intervals that contain their slack."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ HOLDS, TIGHT, UNDECIDED, REFUTED = "holds", "tight", "undecided", "refuted"
 
 
 class Vacuous(Exception):
-    """The exception which says that an instance does not satisfy the hypotheses of a claim."""
+    """An exception for instances that violate the hypotheses of a claim."""
 
 
 def assume(hypothesis: bool) -> None:
-    """Skip the current instance of a claim if a hypothesis of the claim is false.
-
-    The function raises `Vacuous`, because the claim says nothing about such an instance.
+    """Skip the current instance of a claim if a hypothesis is false, by raising `Vacuous`.
 
     Parameters
     ----------
     hypothesis : bool
-        Whether the hypothesis of the claim is true for the instance.
+        Whether the hypothesis is true for the instance.
     """
     if not hypothesis:
         raise Vacuous
@@ -38,10 +36,10 @@ def assume(hypothesis: bool) -> None:
 class Bracket:
     """A real number that is known only to lie in the interval [lower, upper].
 
-    Both ends are treated as exact numbers, whether they are floats or fractions. Sums, products and
-    quotients of intervals are computed in fractions. In a sum, the function `bracket` replaces a
-    float by an interval that allows for rounding errors. In a product or a quotient, a float is
-    treated as exact. A division by an interval that contains 0 raises InputError.
+    Both ends, floats or fractions, are treated as exact. Intervals are added, multiplied and
+    divided in fractions. The function `bracket` replaces a float in a sum by an interval that
+    allows for rounding errors. A float in a product or a quotient is treated as exact. A division
+    by an interval that contains 0 raises InputError.
     """
 
     lower: Number
@@ -100,8 +98,11 @@ class Bracket:
 
     @property
     def middle(self) -> float:
-        """A float near the midpoint of the interval. If the interval is longer than the largest
-        float, the result is a float near a finite end, or 0 if both ends are infinite."""
+        """A float near the midpoint of the interval.
+
+        If the interval is longer than the largest float, the result is a float near a finite end,
+        or 0 if both ends are infinite.
+        """
         lower, upper = nearest(self.lower), nearest(self.upper)
         # The midpoint may be infinite or nan. Then the result is the finite end, or 0 if both ends
         # are infinite.
@@ -117,9 +118,9 @@ Quantity: TypeAlias = Number | Bracket
 def bracket(value: Quantity) -> Bracket:
     """Return an interval that contains the exact value of a quantity.
 
-    For integers and fractions, the interval is a point. A float x is treated as the result of a
-    short computation with an error of at most 1e-12 · max(1, |x|), so its interval is wider. If the
-    float is exact, write ``Fraction(x)``.
+    For integers and fractions, the interval is a point. A float x is assumed to be the result of a
+    short computation with an error of at most 1e-12 · max(1, |x|). If the float is exact, write
+    ``Fraction(x)``.
     """
     if isinstance(value, Bracket):
         return value
@@ -139,9 +140,8 @@ def bracket(value: Quantity) -> Bracket:
 
 
 def exact_bracket(value: Quantity) -> Bracket:
-    """Return the interval [x, x] of a number x. A float is treated as exact.
-
-    A `Bracket` is returned unchanged.
+    """Return the interval [x, x] of a number x, or a `Bracket` unchanged. A float is treated as
+    exact.
     """
     return value if isinstance(value, Bracket) else Bracket(value, value)
 
@@ -164,7 +164,7 @@ def _product(a: Number, b: Number) -> Number:
 
 
 def _sum(a: Number, b: Number, unknown: float) -> Number:
-    """Return the exact sum a + b. If the sum is ∞ − ∞, return the number `unknown`."""
+    """Return the exact sum a + b, or `unknown` if the sum is ∞ − ∞."""
     if not (_is_finite(a) and _is_finite(b)):
         ends = [end for end in (a, b) if not _is_finite(end)]
         return unknown if len({*ends}) > 1 else float(ends[0])
@@ -173,38 +173,33 @@ def _sum(a: Number, b: Number, unknown: float) -> Number:
 
 @dataclass(frozen=True)
 class Slack:
-    """The slack of an inequality or of an equality on an instance.
+    """The slack of an inequality or equation on an instance.
 
-    The slack of left <= right is right − left, and the slack of left = right is −|left − right|. A
-    negative slack means that the relation fails.
+    The slack of left <= right is right − left, and that of left = right is −|left − right|. If it
+    is negative, the relation fails.
     """
 
     low: float
     high: float
-    """The upper end of an interval that contains the slack. The lower end is `low`, and both are
+    """The upper end of an interval that contains the slack. The lower end is `low`. Both are
     rounded outwards."""
     left: float
     right: float
     where: str = ""
-    """A label that distinguishes the inequality from other inequalities that are measured on the
-    same instance."""
+    """A label that distinguishes the inequality from others on the same instance."""
     round: int | None = None
-    """The round of the algorithm to which the measured inequality belongs. It is None for an
-    inequality that belongs to no round."""
+    """The round of the algorithm, or None if the inequality belongs to no round."""
     equality: bool = False
-    """Whether the measured statement is the equation left = right. Otherwise it is the inequality
-    left <= right."""
+    """Whether the relation is left = right, rather than left <= right."""
     rounding: float = 0.0
-    """The size up to which a violation of the inequality may be a rounding error. It is 0 if both
-    sides are exact numbers."""
+    """The largest violation that may be a rounding error. It is 0 if both sides are exact."""
 
     def outcome(self, resolution: float) -> str:
-        """Return what the slack shows about the inequality: "holds", "tight", "undecided" or
-        "refuted".
+        """Return the outcome: "holds", "tight", "undecided" or "refuted".
 
         The outcome is "refuted" if the whole interval of the slack is below −`rounding`, and
-        "holds" if the interval contains no negative number. It is "tight" if the lower end of the
-        interval is negative, but at least −`resolution`; then the two sides are treated as equal.
+        "holds" if the interval contains no negative number. If the lower end is negative but at
+        least −`resolution`, the two sides are treated as equal, and the outcome is "tight".
         Otherwise it is "undecided".
         """
         if self.is_violation:
@@ -215,16 +210,16 @@ class Slack:
 
     @property
     def is_violation(self) -> bool:
-        """Whether the measured inequality or equation fails by more than rounding errors."""
+        """Whether the relation fails by more than rounding errors."""
         return self.high < -self.rounding
 
     @property
     def relative(self) -> float:
-        """The relative slack: the midpoint of the interval of the slack, divided by |left| +
+        """The relative slack in [−1, 1]: the midpoint of the slack interval, divided by |left| +
         |right|.
 
-        This number is in [−1, 1]. It is 0 if the interval of the slack contains 0, because the two
-        sides may then be equal. However, if both sides are 0, it is 1.
+        It is 0 if the interval contains 0, because the two sides may then be equal. However, if
+        both sides are 0, it is 1.
         """
         # If the slack may be 0, the midpoint of its interval is only a rounding error.
         if self.low <= 0.0 and not self.is_violation:
@@ -251,14 +246,14 @@ class Slack:
 
 
 def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the inequality left <= right, which a check of a claim returns or yields.
+    """Return the slack of the inequality left <= right. A check returns or yields it.
 
     Parameters
     ----------
     left, right : int, float, Fraction or Bracket
         The two sides. See `bracket` for the error that is assumed for a float.
     where : str
-        A label for the slack, which names the sides or the place in a run.
+        A label with the names of the sides or the place in a run.
     round : int, optional
         The round of a booster to which the slack belongs.
     """
@@ -271,15 +266,15 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
     """Return the slack of the inequality left >= right.
 
-    The inequality is printed as right <= left. Therefore a label `where` that names both sides must
-    name the right side first. For example, the label of γ >= δ/√N is "δ/√N, γ".
+    The inequality is printed as right <= left, so a label with both sides starts with the right
+    side. For example, the label of γ >= δ/√N is "δ/√N, γ".
 
     Parameters
     ----------
     left, right : int, float, Fraction or Bracket
         The two sides. See `bracket` for the error that is assumed for a float.
     where : str
-        A label for the slack, which names the sides or the place in a run.
+        A label with the names of the sides or the place in a run.
     round : int, optional
         The round of a booster to which the slack belongs.
     """
@@ -287,14 +282,14 @@ def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None
 
 
 def equal(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
-    """Return the slack of the equation left = right, which a check of a claim returns or yields.
+    """Return the slack of the equation left = right. A check returns or yields it.
 
     Parameters
     ----------
     left, right : int, float, Fraction or Bracket
         The two sides. See `bracket` for the error that is assumed for a float.
     where : str
-        A label for the slack, which names the sides or the place in a run.
+        A label with the names of the sides or the place in a run.
     round : int, optional
         The round of a booster to which the slack belongs.
     """

@@ -1,4 +1,4 @@
-"""The pytest plugin, which turns each claim in a test module into a test.
+"""The pytest plugin that turns each claim in a test module into a test.
 
 ::
 
@@ -63,7 +63,7 @@ def _from(least: int) -> Callable[[str], int]:
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: Any
 ) -> ClaimItem | None:
-    """Return a test item for a claim that is defined at the top level of a test module."""
+    """Return a test item for a claim at the top level of a test module."""
     module = sys.modules.get("relaxboost.claims.claim")
     if module is None or not issubclass(type(obj), module.Claim):
         return None
@@ -73,7 +73,7 @@ def pytest_pycollect_makeitem(
 
 
 class ClaimItem(pytest.Item):
-    """The pytest item that checks a claim which a test module defines."""
+    """The pytest item for a claim in a test module."""
 
     def __init__(self, *, variable: str, claim: Claim, **others: Any) -> None:
         super().__init__(**others)
@@ -86,8 +86,7 @@ class ClaimItem(pytest.Item):
             claim.file = Path(os.path.relpath(file))
 
     def runtest(self) -> None:
-        """Check the claim of this test. The test fails if the verdict differs from the recorded
-        status."""
+        """Check the claim. The test fails if the verdict differs from the recorded status."""
         trials = self.config.getoption("relaxboost_claims_trials")
         verdict = self.claim.check(trials, self.config.getoption("relaxboost_claims_seed"))
         if verdict.interrupted:
@@ -96,5 +95,5 @@ class ClaimItem(pytest.Item):
             pytest.fail(str(verdict), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the file, the line and the id of the claim, which pytest prints on a failure."""
+        """Return the file, line and id of the claim, for failure reports."""
         return self.path, self.claim.stated.line - 1, self.name

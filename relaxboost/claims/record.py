@@ -16,49 +16,45 @@ from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import Slack, Vacuous
 
 FALSE, MISPRINT, AMBIGUOUS, OPEN = "false as stated", "misprint", "ambiguous", "open"
-"""The statuses of a claim, other than "holds", that can be recorded."""
+"""The recordable statuses of a claim other than "holds"."""
 
 EXPECTED = "expected to hold"
 """The text that is printed for a claim without a recorded status."""
 
 EVIDENCE = ("counterexample", "proof", "worst case", "exact", "instances")
-"""The types of evidence for a verdict, as `Claim.evidence` returns them."""
+"""The types of evidence that `Claim.evidence` returns."""
 
 ILLEGIBLE = "illegible in our copy"
-"""The text of `Claim.printed` if the printed formula cannot be read in our copy of the source."""
+"""The value of `Claim.printed` if the formula cannot be read in our copy of the source."""
 
 _TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
-"""The regular expression that finds LaTeX commands in a text. It also finds control characters,
-because Python reads the start of "\\rho" as one, unless the string is raw. It does not match the
-set difference A\\B."""
+"""LaTeX commands in a text. The expression also finds control characters, because Python reads the
+start of "\\rho" as one, unless the string is raw. It does not match the set difference A\\B."""
 
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""The regular expression for the first word of a statement, which may be capitalised. It does not
-match symbols such as ρ_k, f(x) or max_γ, which must not be capitalised."""
+"""The first word of a statement, if it may be capitalised. Symbols such as ρ_k, f(x) or max_γ must
+not be."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
 
 @dataclass(frozen=True)
 class Enumeration:
-    """All instances of a claim that has finitely many instances."""
+    """All instances of a claim with finitely many instances."""
 
     words: str
-    """A description of all instances of the claim, e.g. "all 81 matrices 2 x 2 with entries −1, 0,
-    1"."""
+    """A description of the instances, e.g. "all 81 matrices 2 x 2 with entries −1, 0, 1"."""
     instances: Callable[[], Iterable[Mapping[str, Any]]]
-    """A function that returns all instances of the claim, in the form that `Space.to_json`
-    returns."""
+    """A function that returns all instances in the format of `Space.to_json`."""
 
 
 @dataclass(frozen=True)
 class WorstCases(Enumeration):
-    """A finite grid of parameters of a claim, for a check that calls `worst_case` at each point of
-    the grid."""
+    """A finite parameter grid for a check that calls `worst_case` at each grid point."""
 
     @classmethod
     def grid(cls, words: str, **values: Iterable[Any]) -> WorstCases:
-        """Return the grid of all combinations of the values of the parameters.
+        """Return the grid of all combinations of the parameter values.
 
         The last parameter varies fastest. `words` is a description of the grid.
         """
@@ -68,45 +64,42 @@ class WorstCases(Enumeration):
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement in words and as a formula, with the function that checks it.
+    """A statement in words and as a formula, with its check.
 
-    The statement is a claim as stated, a correction, or a step of a proof.
+    The statement is a claim as stated, a correction, or a proof step.
     """
 
     words: str
     formula: str
     check: Check
     steps: list[Any] = field(default_factory=list)
-    """The steps in the proof of the statement. Each step is a `Claim`, and `note` describes the
-    proof."""
+    """The proof steps, each of which is a `Claim`. `note` describes the proof."""
     text: str | None = None
-    """The explanation of the statement in the TOML file of the claim's source. It is None if the
-    file has no explanation."""
+    """The explanation in the TOML file of the source, or None."""
     step_texts: Sequence[Mapping[str, Any]] = ()
-    """The texts of the proof steps of the statement, as read from the TOML file of the claim's
-    source."""
+    """The texts of the proof steps in the TOML file of the source."""
 
     @property
     def note(self) -> str:
-        """The explanation of the statement. It is `text`, or the docstring of the check if `text`
-        is None."""
+        """The explanation of the statement: `text`, or the docstring of the check if `text` is
+        None.
+        """
         return (inspect.getdoc(self.check) or "") if self.text is None else self.text
 
     @property
     def code(self) -> str:
-        """The location of the function that checks the statement, as ``file:line`` relative to the
-        folder of the package."""
+        """The location of the check, as ``file:line`` relative to the package folder."""
         parts = Path(inspect.unwrap(self.check).__code__.co_filename).parts
         start = len(parts) - 1 - parts[::-1].index("relaxboost") if "relaxboost" in parts else -1
         return f"{'/'.join(parts[start:])}:{self.line}"
 
     @property
     def line(self) -> int:
-        """The number of the line at which the function that checks the statement starts."""
+        """The line number at which the check starts."""
         return inspect.unwrap(self.check).__code__.co_firstlineno
 
     def measure(self, x: Instance, *options: Any) -> tuple[Slack, ...]:
-        """Return the slack of each inequality of the statement on an instance, in order.
+        """Return the slack of each inequality on an instance, in order.
 
         `options` are additional arguments of the check.
 
@@ -115,8 +108,8 @@ class Statement:
         Vacuous
             If the instance does not satisfy the hypotheses.
         InputError
-            If the check yields an object that is not a `Slack`, or if `assume` fails after the
-            check has measured an inequality. To skip the instance would discard this inequality.
+            If the check yields an object that is not a `Slack`, or if `assume` fails after an
+            inequality was measured.
         """
         found = self.check(x, *options)
         slacks: list[Slack] = []
@@ -131,6 +124,7 @@ class Statement:
         except Vacuous:
             if not slacks:
                 raise
+            # To skip the instance would discard the inequalities that were already measured.
             raise InputError(
                 f"assume() must come before the first inequality, but {slacks[0]} was measured "
                 "before it"
@@ -141,8 +135,7 @@ class Statement:
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
     """Return a function that makes a `Statement` with the given texts from its check.
 
-    The keys of the texts are "words", "formula", "note" and "step", as in the TOML file of a
-    source.
+    The keys are "words", "formula", "note" and "step", as in the TOML file of a source.
     """
     words, formula = texts["words"], texts.get("formula", "")
     for text in (words, formula):
@@ -161,9 +154,8 @@ def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
 
 
 def reading(words: str) -> str:
-    """Return the words of a statement as a sentence, without the prefix "reading: ".
-
-    The corrections of an ambiguous claim have this prefix, because they are readings of its text.
+    """Return the words of a statement as a sentence, without the prefix "reading: " of ambiguous
+    claims.
     """
     words = words.removeprefix("reading: ")
     return words[:1].upper() + words[1:] if _WORD.match(words) else words
@@ -171,16 +163,15 @@ def reading(words: str) -> str:
 
 @dataclass(frozen=True)
 class Correction:
-    """A function that checks a corrected statement, and to which the steps of a proof can be added.
-    The decorator `Claim.corrected` returns it.
+    """A check of a corrected statement, to which proof steps can be added.
 
-    A call of the object calls the function. The method `step` declares a step in the proof of the
-    correction.
+    `Claim.corrected` returns it. A call of the object calls the check, and `step` declares a proof
+    step.
     """
 
     check: Check
     step: Callable[..., Callable[[Check], Any]]
-    """The method `Claim.step`, which declares the steps of the proof of this correction."""
+    """The method `Claim.step`, which declares proof steps of this correction."""
 
     def __call__(self, x: Instance, *options: Any) -> Any:
         return self.check(x, *options)
@@ -188,7 +179,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A statement of a paper or lecture that cannot be checked numerically, with the reason."""
+    """A statement that cannot be checked numerically, with the reason."""
 
     id: str
     location: str

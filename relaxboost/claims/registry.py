@@ -1,4 +1,4 @@
-"""The registry of claims, which finds the built-in claims and the claims in files of users."""
+"""The registry of claims: built-in claims, and claims in users' files."""
 
 import importlib
 import importlib.util
@@ -23,7 +23,7 @@ _LOADING = RLock()
 
 
 def sources() -> tuple[Source, ...]:
-    """Return the papers and lectures whose claims are part of the package, as `Source` objects.
+    """Return the papers and lectures whose claims are part of the package.
 
     Each source is a folder with a file ``statements.toml``.
     """
@@ -49,8 +49,8 @@ def all(source: str | None = None) -> list[Claim]:
     Parameters
     ----------
     source : str, optional
-        The key of a source, such as "SS09" for Shalev-Shwartz & Singer (2009). The result then has
-        only the claims of this source.
+        The key of a source, such as "SS09" for Shalev-Shwartz & Singer (2009). By default the
+        claims of all sources are returned.
     """
     known = {s.key: s for s in sources()}
     if source is not None and not (is_given(source, str) and source in known):
@@ -60,7 +60,7 @@ def all(source: str | None = None) -> list[Claim]:
 
 
 def get(id: str) -> Claim:
-    """Return a built-in claim, or a step of its proof as a claim.
+    """Return a built-in claim, or one of its proof steps as a claim.
 
     Parameters
     ----------
@@ -81,17 +81,16 @@ def get(id: str) -> Claim:
 
 
 def _with_steps(claims: list[Claim], pattern: str) -> list[Claim]:
-    """Return the given claims. If the pattern contains a slash, the claims are followed by the
-    steps of their proofs."""
+    """Return the given claims, and also their proof steps if the pattern contains a slash."""
     parts = [part for claim in claims for part in claim.statements] if "/" in pattern else []
     return [*claims, *(step for part in parts for step in part.steps)]
 
 
 def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
-    """Return those of the claims in a list whose ids match one of the patterns.
+    """Return the claims whose ids match one of the patterns, in their order.
 
-    The claims keep their order. A pattern such as "SS09-T*" selects claims, and a pattern with a
-    slash, such as "SS09-T9/*", selects steps of proofs.
+    A pattern such as "SS09-T*" selects claims, and a pattern with a slash, such as "SS09-T9/*",
+    selects proof steps.
 
     Parameters
     ----------
@@ -134,13 +133,12 @@ def load(path: Path | str) -> list[Claim]:
     Raises
     ------
     InputError
-        If the file does not exist, raises an error when it is run, or defines no claims.
+        If the file does not exist, fails when it is run, or defines no claims.
     """
     path = as_path(path)
     if not path.is_file():
         raise InputError(
-            f"the file {path} does not exist. A file of claims is a Python file that defines a "
-            "Source"
+            f"the file {path} does not exist. A claims file is a Python file that defines a Source"
         )
     found = [value for value in vars(_executed(path)).values() if isinstance(value, Source)]
     own = (source for source in dict.fromkeys(found) if not _is_built_in(source))
@@ -179,7 +177,7 @@ def _executed(path: Path) -> ModuleType:
 
 
 def _lines(error: BaseException, path: Path) -> Iterator[int]:
-    """Yield the line numbers of the user's file in a traceback, the innermost first."""
+    """Yield the line numbers of the user's file in a traceback, innermost first."""
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno
     frames = traceback.extract_tb(error.__traceback__)

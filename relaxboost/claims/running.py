@@ -1,4 +1,4 @@
-"""Checks of many claims, and searches for counterexamples to many claims, in several processes.
+"""Checks of many claims, and attacks on many claims, in several processes.
 
 The number of processes does not change the results.
 """
@@ -25,28 +25,26 @@ from relaxboost.claims.claim import Claim, certificate_folder
 from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""The type of a function that reports the progress of checks of claims. Its arguments are the
-number of finished claims, the number of all claims, and the id of the claim that finished last."""
+"""A progress callback with three arguments: the number of finished claims, the number of all
+claims, and the id of the claim that finished last."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that ended the check of a claim. `check_all` and `attack_all` yield it instead of a
-    verdict."""
+    """An error that ended a check. `check_all` and `attack_all` yield it instead of a verdict."""
 
     id: str
     error: str
-    """The error message of the failed check on one line, with the instance on which the error
-    occurred."""
+    """The error message on one line, with the instance on which the error occurred."""
     trace: str = ""
-    """The traceback of the error that ended the check."""
+    """The traceback of the error."""
 
     status = "error"
     agrees = interrupted = False
     optima = 0
 
     def data(self) -> dict[str, Any]:
-        """Return the failure of the check in a form that JSON can store."""
+        """Return the failure in a form that JSON can store."""
         return {"id": self.id, "status": self.status, "agrees": self.agrees, "error": self.error}
 
     def __str__(self) -> str:
@@ -56,8 +54,8 @@ class Failure:
 Outcome: TypeAlias = ClaimVerdict | Failure
 Results: TypeAlias = Generator[tuple[Claim, Outcome], None, None]
 Task: TypeAlias = tuple[str, str, str, dict[str, Any]]
-"""A task for a worker process: the path of the user's file ("" for a built-in claim), the id of the
-claim, the action ("check" or "attack"), and the options of the action."""
+"""A task for a worker process: the user's file ("" for a built-in claim), the claim id, the action
+("check" or "attack"), and the options of the action."""
 
 
 def check_all(
@@ -69,7 +67,7 @@ def check_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Check claims. Yield each claim with its verdict, in the order of the claims.
+    """Check claims, and yield each claim with its verdict, in the given order.
 
     A verdict is yielded as soon as the verdicts on all earlier claims are known. After Ctrl-C, the
     generator yields the other finished verdicts, and then it ends. With one job, it also yields the
@@ -80,12 +78,11 @@ def check_all(
     claims : iterable of Claim
         The claims to check, such as the values of `claims.all()`.
     trials : int, optional
-        The number of instances that are drawn for each claim. By default it is the `trials` of the
-        claim.
+        The number of drawn instances for each claim. By default it is the `trials` of the claim.
     seed : int
         The seed of the instances, an integer as in `Claim.check`.
     certificates : path, optional
-        A folder in which the certificate of every optimum is saved.
+        A folder to which the certificate of every optimum is saved.
     jobs : int, optional
         The number of processes. By default it is 2, or 1 on a machine with one core. The results do
         not depend on this number. If a claim is neither built in nor from a file, all claims are
@@ -123,14 +120,14 @@ def attack_all(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Search for counterexamples to claims. Yield each claim with its verdict, in the given order.
+    """Search for counterexamples, and yield each claim with its verdict, in the given order.
 
     Parameters
     ----------
     claims : iterable of Claim
         The claims to attack.
     budget : int
-        The number of instances that are tried for each statement.
+        The number of instances to try for each statement.
     seed : int
         The seed of the search, an integer as in `Claim.attack`.
     jobs : int, optional
@@ -210,11 +207,10 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
 
 @contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C within this context. Processes that start in it ignore Ctrl-C until they end.
+    """Ignore Ctrl-C within this context, and in all processes that start in it.
 
-    Only the main process reacts to Ctrl-C, and ends its workers. Otherwise a worker that is
-    interrupted while it starts, or between two tasks, would print a traceback. Starting the workers
-    takes a few hundredths of a second.
+    Only the main process reacts to Ctrl-C and ends its workers. Otherwise a worker that is
+    interrupted between two tasks would print a traceback.
     """
     before = signal.getsignal(signal.SIGINT)
     # Only the main thread may change a handler, and `before` is None if it is not of Python.
@@ -229,10 +225,7 @@ def _ctrl_c_ignored() -> Iterator[None]:
 
 
 def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
-    """Check a claim, or search for a counterexample to it.
-
-    Return the verdict, or a `Failure` if the check raised an error.
-    """
+    """Check or attack a claim. Return the verdict, or a `Failure` if the check raised an error."""
     try:
         # Output of a check goes to standard error, so that it does not mix with the verdicts on
         # standard output.

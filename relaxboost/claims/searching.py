@@ -1,4 +1,4 @@
-"""The search for a counterexample to a claim, and the simplification of a counterexample."""
+"""The search for a counterexample, and its simplification."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,16 +11,15 @@ from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Evidence, StatementVerdict
 
 DRAWN_SHARE = 0.4
-"""The fraction of the instances that the search for a counterexample draws at random. The search
-finds the other instances by changing those drawn instances that come nearest to a
-counterexample."""
+"""The share of the instances that the search draws. The others are changed copies of the drawn
+instances that come nearest to a counterexample."""
 MAX_FAILED_STEPS = 60
-"""The maximum number of consecutive changes of an instance that do not bring it nearer to a
-counterexample. Afterwards the search continues with the next drawn instance."""
+"""The number of consecutive unsuccessful changes after which the search continues with the next
+drawn instance."""
 
 Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
-"""The type of a function that measures the statement of a claim on an instance. Its second argument
-is a text about the origin of the instance."""
+"""A function that measures a statement on an instance. Its second argument is the origin of the
+instance."""
 
 
 def search(
@@ -30,10 +29,8 @@ def search(
     budget: int,
     verdict: StatementVerdict,
 ) -> tuple[Values, Evidence] | None:
-    """Search for an instance that refutes a statement. Return None if the search finds none.
-
-    The search first draws instances, and then changes the drawn instances with the least slack. If
-    it succeeds, the result is the values of the counterexample and its evidence.
+    """Return an instance that refutes a statement, with its evidence, or None. The search first
+    draws instances, and then changes those with the least slack.
 
     Parameters
     ----------
@@ -42,7 +39,7 @@ def search(
     space : Space
         The space from which instances are drawn.
     draw : callable
-        A function from the number of an instance to the random generator that draws it.
+        A function that returns the random generator for an instance number.
     budget : int
         The maximum number of instances.
     verdict : StatementVerdict
@@ -82,12 +79,10 @@ def search(
 def shrink(
     examine: Examine, space: Space, values: Values, evidence: Evidence, left: int
 ) -> Evidence:
-    """Simplify a counterexample to a claim, and return the evidence of the simplest counterexample
-    that was found.
+    """Simplify a counterexample, and return the evidence of the simplest one found.
 
-    The search starts from the counterexample `values`, whose evidence is `evidence`, and tries at
-    most `left` simpler instances. If this budget is used up before all simpler instances are tried,
-    the text `origin` of the evidence says so.
+    At most `left` simpler instances are tried. If this budget does not suffice, the text `origin`
+    of the evidence says so.
     """
     origin = f"{evidence.origin}, shrunk"
     while True:

@@ -1,5 +1,4 @@
-"""Semidefinite programs that are solved in floats, with an exact proof of a bound on the
-optimum."""
+"""Semidefinite programs that are solved in floats, with exact proofs of bounds on the optimum."""
 
 import math
 import warnings
@@ -15,16 +14,14 @@ from relaxboost.certificates.exact.equations import Equations
 from relaxboost.claims.measure import exact_bracket
 
 Terms: TypeAlias = dict[tuple[int, ...], Any]
-"""The type of a linear combination of the unknowns of a semidefinite program: a dictionary from
-unknowns to coefficients. The key (i,) stands for the value of a functional with the number i, and
-(i, j) with i <= j for the inner product of the elements i and j. The coefficient of the key () is
-the constant term. In the linear combination that an `Element` contains, the key (i,) stands for the
+"""A linear combination of the unknowns of a semidefinite program: a dictionary from unknowns to
+coefficients. The key (i,) stands for the value of functional i, (i, j) with i <= j for the inner
+product of elements i and j, and () for the constant term. In an `Element`, the key (i,) stands for
 element i."""
 
 
 class Program:
-    """A semidefinite program whose unknowns are inner products of elements and values of
-    functionals.
+    """A semidefinite program in inner products of elements and values of functionals.
 
     A solver finds a worst instance and multipliers in floats, and `proof` proves the bound in exact
     arithmetic.
@@ -32,12 +29,11 @@ class Program:
     Parameters
     ----------
     objective : Terms
-        The expression that is maximised.
+        The expression to maximise.
     rows : sequence of Terms
         The left sides of the constraints.
     free : sequence of bool
-        For each constraint, whether its left side must be equal to 0. Otherwise the left side must
-        be at most 0.
+        For each constraint, whether its left side must be 0, rather than at most 0.
     """
 
     def __init__(self, objective: Terms, rows: Sequence[Terms], free: Sequence[bool]) -> None:
@@ -64,10 +60,10 @@ class Program:
         ]
 
     def instance(self) -> tuple[float, dict[int, Array]]:
-        """Solve the semidefinite program in floats, and return its optimal value and the elements
-        of a worst instance.
+        """Solve the program in floats, and return its optimal value and the elements of a worst
+        instance.
 
-        The elements are returned as a dictionary from their numbers to vectors in Euclidean space.
+        The elements are vectors in Euclidean space, by element number.
         """
         import cvxpy as cp
 
@@ -82,7 +78,7 @@ class Program:
         _solve(problem)
         if G.value is None:
             raise InputError(
-                f"the problem of the worst case is {problem.status}. The requirements must not "
+                f"the worst-case program is {problem.status}. The requirements must not "
                 "contradict each other, and must bound the objective"
             )
         sizes, axes = np.linalg.eigh(G.value)
@@ -91,13 +87,11 @@ class Program:
         return float(problem.value), found
 
     def multipliers(self, limit: float) -> list[Fraction]:
-        """Return a multiplier for each constraint of the semidefinite program. The multipliers
-        prove an upper bound near `limit` on the objective.
+        """Return constraint multipliers that prove an upper bound near `limit` on the objective.
 
-        A solver computes the multipliers in floats. It maximises the amount by which all
-        inequalities of the proof hold, so that rounding does not violate them. Then the multipliers
-        are rounded to fractions, and corrected so that the values of the functionals cancel
-        exactly. Therefore the proved bound may exceed the number `limit` slightly.
+        A solver maximises the margin by which the inequalities of the proof hold, so that rounding
+        does not violate them. The rounded fractions are corrected so that the functional values
+        cancel exactly. Therefore the proved bound may exceed `limit` slightly.
         """
         import cvxpy as cp
 
@@ -127,8 +121,7 @@ class Program:
         return exact
 
     def proof(self, multipliers: list[Fraction]) -> Fraction:
-        """Return the upper bound on the objective of the semidefinite program that the multipliers
-        prove in exact arithmetic.
+        """Return the upper bound on the objective that the multipliers prove in exact arithmetic.
 
         Raises
         ------
@@ -160,15 +153,12 @@ def _solve(problem: Any) -> None:
         except cp.SolverError as error:
             raise SolverError(
                 "the solver Clarabel failed on the worst case. Increase `tolerance`, or change the "
-                "numbers of the requirements a little"
+                "numbers in the requirements slightly"
             ) from error
 
 
 def _positive_definite(matrix: list[list[Any]]) -> bool:
-    """Return whether a symmetric matrix of intervals is proved to be positive definite.
-
-    The proof covers all symmetric matrices whose entries lie in the intervals.
-    """
+    """Return whether every symmetric matrix in the intervals is proved positive definite."""
     ends = [
         [(Fraction(x.lower), Fraction(x.upper)) for x in map(exact_bracket, row)] for row in matrix
     ]
@@ -187,5 +177,5 @@ def _positive_definite(matrix: list[list[Any]]) -> bool:
 
 
 def middle(number: Any) -> float:
-    """Return a float near a number, or near the midpoint of an interval."""
+    """Return a float near a number or near the midpoint of an interval."""
     return exact_bracket(number).middle

@@ -1,4 +1,4 @@
-"""Functions with which checks compute the sides of equations and inequalities of claims.
+"""Helpers with which checks compute the two sides of a claim.
 
 Data are converted to fractions, so that the sides are exact.
 """
@@ -20,19 +20,18 @@ from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.solvers.solve import solve as solve_game
 
 Exact: TypeAlias = NDArray[Any]
-"""An array of fractions, on which the operations +, *, @ and max cause no rounding errors."""
+"""An array of fractions, on which +, *, @ and max cause no rounding errors."""
 
 ASSUMED_ERROR = 1e-9
-"""The relative error that is assumed for a number that a check computes in doubles by many steps,
-such as linear systems or hundreds of rounds. Numbers that differ by less are treated as equal."""
+"""The assumed relative error of a number from a long computation in doubles, such as hundreds of
+rounds."""
 OPTIMUM_ERROR = 1e-8
-"""The relative error that is assumed for the optimal value of a convex program that a numerical
-solver returns. It is ten times the usual error of the solvers."""
+"""The assumed relative error of an optimum from a numerical solver. It is ten times the usual
+solver error."""
 
 
 def exactly(values: Any) -> Exact:
-    """Return the array with its entries converted to fractions, which represent the floats
-    exactly."""
+    """Return the array with its floats converted to exact fractions."""
     array = np.asarray(values, dtype=object)
     result = np.empty(array.size, dtype=object)
     result[:] = [Fraction(entry) for entry in array.ravel().tolist()]
@@ -40,7 +39,7 @@ def exactly(values: Any) -> Exact:
 
 
 def root(x: int | Fraction) -> Fraction | Bracket:
-    """Return the square root of a nonnegative number: a fraction, or a narrow interval around it.
+    """Return the square root of a non-negative number as a fraction or a narrow interval.
 
     Examples
     --------
@@ -62,22 +61,21 @@ def near(value: float, tolerance: float = ASSUMED_ERROR) -> Bracket:
 
 
 def solved(value: float) -> Bracket:
-    """Return an interval around the optimal value that a numerical solver has computed.
+    """Return an interval around an optimum from a numerical solver.
 
-    The relative error of the solver is assumed to be at most 1e-8. An infinite value is exact.
+    Its relative error is assumed to be at most 1e-8. An infinite value is exact.
     """
     value = float(value)
     return near(value, OPTIMUM_ERROR) if math.isfinite(value) else Bracket(value, value)
 
 
 def indicator(inside: Any) -> float:
-    """Return the indicator of a condition: 0 if all entries of a Boolean array are true, and ∞
-    otherwise."""
+    """Return 0 if all entries of a Boolean array are true, and ∞ otherwise."""
     return 0.0 if bool(np.all(inside)) else math.inf
 
 
 def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> float:
-    """Return the optimal value of a cvxpy problem. If the solver finds none, return `otherwise`."""
+    """Return the optimal value of a cvxpy problem, or `otherwise` if the solver finds none."""
     with warnings.catch_warnings():
         # The warnings are suppressed, because the interval arithmetic of cvxpy may compute inf −
         # inf.
@@ -90,7 +88,7 @@ def optimal_value(problem: Any, linear: bool, otherwise: float = math.nan) -> fl
 
 
 def solve(game: Game, **options: Any) -> Solution:
-    """Solve a game as `relaxboost.solve` does, but raise KeyboardInterrupt after Ctrl-C."""
+    """Solve a game like `relaxboost.solve`, but raise KeyboardInterrupt after Ctrl-C."""
     found = solve_game(game, **options)
     if found.status == "interrupted":
         raise KeyboardInterrupt
@@ -98,10 +96,9 @@ def solve(game: Game, **options: Any) -> Solution:
 
 
 def optimum(x: Instance, game: Game) -> tuple[Bracket, Exact, Exact]:
-    """Return the certified optimum of a game, with the points that prove it.
+    """Return the certified optimum of a game, with the points d and w that prove it.
 
-    The points are the distribution d over the examples and the weights w of the columns, as arrays
-    of fractions.
+    The points are arrays of fractions.
     """
     bracket = x.optimum(game)
     found = x.optima[-1]
@@ -123,7 +120,7 @@ def avg_min(u: Iterable[Any], k: int) -> Fraction:
 
 
 def on_simplex(weights: Exact) -> Exact:
-    """Return a distribution made from weights: their absolute values, divided by the sum of these.
+    """Return the absolute values of the weights, normalised to a distribution.
 
     If all weights are zero, return uniform weights.
     """
@@ -133,10 +130,9 @@ def on_simplex(weights: Exact) -> Exact:
 
 
 def under_cap(weights: Exact, k: int) -> Exact:
-    """Return a distribution that is near the given weights and has no weight above 1/k.
+    """Return a distribution near the given weights that has no weight above 1/k.
 
-    The absolute values of the weights are divided by their sum, and then mixed with the uniform
-    distribution. The share of the uniform distribution is as small as possible.
+    The normalised absolute values are mixed with as little as possible of the uniform distribution.
     """
     d = on_simplex(weights)
     cap = Fraction(1, k)

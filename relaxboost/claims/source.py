@@ -1,4 +1,4 @@
-"""Sources of claims, that is, papers and lectures. TOML files contain the texts of the claims."""
+"""Sources of claims: papers and lectures. TOML files contain the texts of the claims."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ from relaxboost.claims.record import (
 from relaxboost.claims.spaces import Space, checked_space
 
 DISPLAYS = "displays"
-"""The value of `Claim.part_of` for displayed formulas and remarks that belong to no result."""
+"""The value of `Claim.part_of` for displayed formulas and remarks outside of theorems and lemmas.
+"""
 
 
 @dataclass(frozen=True)
 class Misprint:
-    """A misprint in a paper or lecture, which is a row in its table of errata."""
+    """A misprint in a paper or lecture, with its row in the table of errata."""
 
     id: str
-    """The unique name of the misprint. If a claim refutes the printed text, the name is the id of
-    this claim."""
+    """The unique name of the misprint: the id of the claim that refutes the printed text, if there
+    is one."""
     place: str
     """The place of the misprint in the source, e.g. "p. 8, Eq. 12"."""
     printed: str
-    """The text of the misprint as the source prints it."""
+    """The misprint as printed."""
     read: str
-    """The text that the authors meant instead of the misprint."""
+    """The text that the authors meant."""
     harm: str
-    """The consequence of the misprint for the reader."""
+    """The consequence for the reader."""
 
 
 @dataclass(frozen=True)
@@ -51,30 +52,27 @@ class Line:
     """A displayed formula, definition, statement or remark of a source, and the claims about it."""
 
     place: str
-    """The place of the formula or statement in the source, e.g. "Eq. 5"."""
+    """The place in the source, e.g. "Eq. 5"."""
     ids: tuple[str, ...]
-    """The ids of all claims, misprints and statements without a check that are about this formula
-    or statement."""
+    """The ids of the claims, misprints and unchecked statements about this line."""
     reason: str
-    """The reason why no claim is about this formula or statement. It is empty if there are
-    claims."""
+    """The reason why there are no claims about this line. It is empty if there are claims."""
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """A decorator that makes a claim from the function that checks it. The method `Source.claim`
-    returns it."""
+    """A decorator that makes a claim from its check. `Source.claim` returns it."""
 
     source: Source
     stated: Callable[[Check], Statement]
-    """A function that turns the check of the declared claim into a `Statement`."""
+    """A function that turns the check into a `Statement`."""
     fields: Mapping[str, Any]
-    """The other arguments with which the declared `Claim` is created, by name."""
+    """The other arguments of the declared `Claim`, by name."""
 
     def checked(
         self, *, trials: int = 100, resolution: float = 1e-7, every: Enumeration | None = None
     ) -> Declaration:
-        """Return a copy of the decorator with other default options for the check of the claim.
+        """Return a copy of the decorator with other default options for the check.
 
         Parameters
         ----------
@@ -96,7 +94,7 @@ class Declaration:
 
 
 class Source:
-    """A paper or lecture, with its claims in the order of the text.
+    """A paper or lecture, with its claims in text order.
 
     Parameters
     ----------
@@ -113,10 +111,9 @@ class Source:
         self.reference = reference
         self.place = place
         self.moved: dict[str, str] = {}
-        """A dictionary from each former name of a claim of the source to the place where its
-        content is now: the name of another claim, "errata" or "displays"."""
+        """The new place of each former claim name: another claim name, "errata" or "displays"."""
         self.notation = ""
-        """The text that explains the symbols of the source on the pages of the documentation."""
+        """The explanation of the symbols on the documentation pages of the source."""
         self.claims: dict[str, Claim] = {}
         self.not_checked: list[Unchecked] = []
         self.lines: list[Line] = []
@@ -126,7 +123,7 @@ class Source:
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """Read a paper or lecture, with the texts of its claims and formulas, from a TOML file."""
+        """Read a paper or lecture, with its claims and formulas, from a TOML file."""
         written = tomllib.loads(path.read_text(encoding="utf-8"))
         source = cls(written["key"], written["reference"], place=written.get("place", math.inf))
         source.moved = written.get("moved", {})
@@ -150,12 +147,10 @@ class Source:
     ) -> Declaration:
         """Return a decorator that declares the check of a claim.
 
-        The check is a function of an `Instance` that returns or yields objects of type
-        `Slack`.
+        The check is a function that takes an `Instance` and returns or yields `Slack` objects.
 
         ``@SOURCE.claim(...).checked(trials=30)`` sets the default number of instances to 30. If the
-        TOML file of the source has a claim of this name, the arguments that are not passed are read
-        from it.
+        TOML file of the source has a claim of this name, missing arguments are read from it.
 
         Parameters
         ----------
@@ -171,10 +166,10 @@ class Source:
         **record
             Other attributes of the `Claim`. `formula` is the statement as a formula in Unicode
             text, such as "ρ_{k+1} ≤ ρ_k", and `given` contains the hypotheses. `counterexamples`
-            are instances that refute the statement, the smallest first, such as
-            ``[{"A": [["1/2", 1]], "k": 1}]``. `printed` is the formula or sentence as the source
-            prints it, and `ruling` is the recorded status. `trials`, `resolution` and `every` are
-            passed to ``.checked()`` instead, as in ``@source.claim(...).checked(trials=5)``.
+            are instances that refute the statement, smallest first, such as ``[{"A": [["1/2", 1]],
+            "k": 1}]``. `printed` is the formula or sentence as printed in the source, and `ruling`
+            is the recorded status. `trials`, `resolution` and `every` are passed to ``.checked()``
+            instead, as in ``@source.claim(...).checked(trials=5)``.
 
         Raises
         ------
@@ -206,8 +201,7 @@ class Source:
 
     @property
     def misprints(self) -> list[Misprint]:
-        """The misprints of the source whose intended meaning is obvious, in the order of the
-        text."""
+        """The misprints with an obvious intended meaning, in text order."""
         found = [*self._misprints]
         for claim in self.claims.values():
             if claim.status == MISPRINT:
@@ -220,13 +214,12 @@ class Source:
         return sorted(found, key=lambda one: order.get(one.id, len(ids)))
 
     def unchecked(self, name: str, location: str, words: str, reason: str) -> None:
-        """Add a statement of the source that cannot be checked numerically to the list
-        `not_checked`."""
+        """Add a statement that cannot be checked numerically to `not_checked`."""
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
     def complete(self) -> None:
-        """Sort the claims of the source as in its TOML file, and read the table of formulas and
-        statements in this file.
+        """Sort the claims as in the TOML file of the source, and read its table of formulas and
+        statements.
 
         Raises
         ------
@@ -265,10 +258,10 @@ class Source:
     def outline(self, table: str) -> None:
         """Add the formulas and statements of a table to the source.
 
-        The rows of the table have the form ``place | words | names of claims | reason for no
-        claim``. A row without claims has ``-`` as its third cell, and only such a row needs the
-        fourth cell. A row that starts with ``|`` has the place of the row above it. An indented
-        line continues the row above it.
+        The rows have the form ``place | words | names of claims | reason for no claim``. A row
+        without claims has ``-`` in the third cell, and only such a row needs the fourth cell. A row
+        that starts with ``|`` has the place of the row above. An indented line continues the row
+        above.
 
         Raises
         ------

@@ -1,5 +1,4 @@
-"""Spaces of the instances on which claims are checked. A space draws, changes, simplifies and
-writes instances."""
+"""Instance spaces of claims. A space draws, changes, simplifies and writes instances."""
 
 from __future__ import annotations
 
@@ -16,18 +15,18 @@ Values: TypeAlias = dict[str, Any]
 
 
 class Space:
-    """The space of the instances of a claim: their fields, and the ranges of the shared sizes.
+    """The instance space of a claim: the fields, and the ranges of the shared sizes.
 
     An example is ``Space(A=Matrix(), k=Whole(1, "m"))``.
 
     Parameters
     ----------
     sizes : mapping, optional
-        The range of each size, as a pair (least, largest), for drawn instances. The keys are names
-        of axes. By default m is in 1..8 and n in 1..6.
+        The size range (least, largest) of drawn instances, by axis name. By default m is in 1..8
+        and n in 1..6.
     **fields : Field
-        The fields of an instance by name. Each is a `Matrix`, `Vector`, `Distribution`, `Weights`,
-        `Real`, `Whole` or `Choice`.
+        The fields by name. Each is a `Matrix`, `Vector`, `Distribution`, `Weights`, `Real`, `Whole`
+        or `Choice`.
     """
 
     def __init__(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> None:
@@ -49,24 +48,24 @@ class Space:
                 )
 
     def but(self, sizes: Mapping[str, tuple[int, int]] | None = None, **fields: Field) -> Space:
-        """Return a copy of the space with other sizes, and with other or additional fields."""
+        """Return a copy of the space with other sizes, and with replaced or additional fields."""
         return Space(self.sizes if sizes is None else sizes, **{**self.fields, **fields})
 
     def including(self, *instances: Mapping[str, Any]) -> Space:
         """Return a copy of the space that draws the given instances first.
 
-        The instances are in the form that `to_json` returns.
+        The instances are in the format of `to_json`.
         """
         found = self.but()
         found.first = [self.from_json(written) for written in instances]
         return found
 
     def draw(self, rng: Rng, number: int = 0) -> Values:
-        """Return the instance of the space with the given number.
+        """Return the instance with the given number.
 
-        The instances that were passed to `including` have the first numbers. All other instances
-        are random. Every third instance has fields of a special form, at which inequalities tend to
-        be tight. Instances with low numbers are small.
+        The instances from `including` come first, and all others are random. Every third instance
+        has a special form, at which inequalities tend to be tight. Instances with low numbers are
+        small.
         """
         if number < len(self.first):
             return dict(self.first[number])
@@ -82,10 +81,7 @@ class Space:
         return values
 
     def neighbour(self, rng: Rng, values: Values) -> Values:
-        """Return a random instance of the space that differs from the given instance in one place.
-
-        One field is changed, or one row or column is added or removed.
-        """
+        """Return a random instance that differs from the given one in one field, row or column."""
         axes = sorted(self.sizes)
         if axes and rng.random() < 0.2:
             axis = axes[int(rng.integers(len(axes)))]
@@ -106,9 +102,9 @@ class Space:
         return self._repaired({**values, name: near})
 
     def smaller(self, values: Values) -> Iterator[Values]:
-        """Yield instances of the space that are simpler than the given instance.
+        """Yield simpler instances than the given one.
 
-        Instances with fewer rows or columns come first. Instances with fewer digits follow.
+        Instances with fewer rows or columns come first, and instances with fewer digits follow.
         """
         for axis in sorted(self.sizes):
             size = self.size(values, axis)
@@ -124,7 +120,7 @@ class Space:
                 yield self._repaired({**values, name: simpler})
 
     def without(self, values: Values, axis: str, at: int) -> Values:
-        """Return a copy of the instance without one entry of an axis, such as one row or column."""
+        """Return a copy of the instance without entry `at` of an axis, such as a row."""
         fields = self.fields.items()
         return self._repaired({n: field.fewer(values[n], axis, at) for n, field in fields})
 
@@ -133,22 +129,22 @@ class Space:
         return self._sizes(values)[axis]
 
     def complexity(self, values: Values) -> float:
-        """Return the length of an instance, which is the sum of the lengths of its fields.
+        """Return the length of an instance: the total length of its fields.
 
-        The length of a number is the number of characters with which it is written.
+        The length of a number is its number of characters.
         """
         return sum(field.length(values[name]) for name, field in self.fields.items())
 
     def to_json(self, values: Values) -> dict[str, Any]:
-        """Return an instance in a form that JSON can store: a dictionary from the names of fields
-        to their data.
+        """Return an instance in a form that JSON can store: a dictionary with the data of each
+        field.
 
         Short fractions become strings such as "1/10".
         """
         return {name: field.to_json(values[name]) for name, field in self.fields.items()}
 
     def from_json(self, written: Mapping[str, Any]) -> Values:
-        """Return the instance whose data are given in the form that `to_json` returns."""
+        """Return the instance for data in the format of `to_json`."""
         if not isinstance(written, Mapping):
             raise InputError(f"an instance must be a mapping from names to values, got {written!r}")
         if missing := set(self.fields) ^ set(written):
@@ -193,10 +189,7 @@ class Space:
 
 
 def checked_space(id: str, given: object) -> Space:
-    """Return the argument `space` with which the claim `id` was declared.
-
-    An InputError is raised if the argument is not a `Space`.
-    """
+    """Return the argument `space` of the claim `id`. Raise an InputError if it is not a `Space`."""
     if isinstance(given, Space):
         return given
     raise InputError(
@@ -206,9 +199,9 @@ def checked_space(id: str, given: object) -> Space:
 
 
 def _axes_of(fields: Mapping[str, Any]) -> set[str]:
-    """Return the names of the axes of the fields of a space.
+    """Return the axis names of the fields.
 
-    An InputError is raised if the name of a field, or the field itself, cannot be used.
+    Raise an InputError if a field or its name is invalid.
     """
     for name, field in fields.items():
         if not isinstance(field, Field):

@@ -1,4 +1,4 @@
-"""Verdicts on claims: the evidence, and the status that follows from the evidence."""
+"""Verdicts on claims: the evidence, and the status that follows from it."""
 
 from __future__ import annotations
 
@@ -13,53 +13,48 @@ from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
 MIN_APPLICABLE_SHARE = 0.05
-"""The share of the instances that must satisfy the hypotheses of a statement. If fewer do, a check
-has hardly tested the statement, and its verdict is "undecided"."""
+"""The share of the instances that must satisfy the hypotheses. If fewer do, the verdict is
+"undecided"."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The bounds on the optimum of a game, in the form in which the verdict on a claim stores
-    them."""
+    """The bounds on the optimum of a game, as stored in a verdict."""
 
     digest: str
-    """The SHA-256 digest by which certificates identify the game."""
+    """The SHA-256 digest of the game in certificates."""
     lower: str
     upper: str
-    """The upper bound on the optimum of the game, as a string that contains a fraction or a float.
-    The lower bound, `lower`, has the same form."""
+    """The upper bound as a string that contains a fraction or a float, like `lower`."""
     level: str
-    """The kind of proof for the bounds: "exact" for rational arithmetic, "enclosed" for interval
-    arithmetic, or "numerical" for floats."""
+    """The level of proof: "exact" (rational arithmetic), "enclosed" (interval arithmetic) or
+    "numerical" (floats)."""
     file: str = ""
-    """The path of the certificate file that proves the bounds. It is empty if no certificates were
-    requested."""
+    """The certificate file, or an empty string if no certificates were requested."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """An instance of a claim, with the slacks of the inequalities of a statement on this
-    instance."""
+    """An instance of a claim, with the slacks of a statement on it."""
 
     origin: str
-    """A text about the origin of the instance, e.g. "recorded counterexample 1" or "instance
-    17"."""
+    """The origin of the instance, e.g. "recorded counterexample 1" or "instance 17"."""
     instance: dict[str, Any]
-    """The data of the instance, in the form that `Space.to_json` returns."""
+    """The instance in the format of `Space.to_json`."""
     slack: Slack
-    """The slack of the inequality that decides whether the statement holds on the instance."""
+    """The slack of the decisive inequality."""
     outcome: str
-    """What the instance shows about the statement: "holds", "tight", "undecided" or "refuted"."""
+    """The outcome: "holds", "tight", "undecided" or "refuted"."""
     slacks: tuple[Slack, ...]
-    """The slacks of all inequalities of the statement on the instance, in the order of the
-    check."""
+    """The slacks of all inequalities, in the order of the check."""
     optima: tuple[Bound, ...]
-    """The bounds on the certified optima of games that the check has used on the instance."""
+    """The bounds on the certified optima that the check used."""
 
     @property
     def measured(self) -> str:
-        """A text with the two sides of the decisive inequality, which says whether they are equal
-        up to the resolution of the claim."""
+        """The two sides of the decisive inequality as text, and whether they are equal up to the
+        resolution of the claim.
+        """
         return f"{self.slack} (tight)" if self.outcome == TIGHT else str(self.slack)
 
     def data(self) -> dict[str, Any]:
@@ -79,39 +74,34 @@ class Evidence:
 
 @dataclass
 class StatementVerdict:
-    """The verdict on one statement, which is a claim as stated or a correction."""
+    """The verdict on a claim as stated, or on a correction."""
 
     words: str
-    """The statement in words, which is checked."""
+    """The checked statement in words."""
     counts: Counter[str] = field(default_factory=Counter)
-    """The number of instances of the statement with each outcome: "holds", "tight", "undecided" and
-    "refuted". The key "vacuous" counts the instances that violate the hypotheses."""
+    """The number of instances with each outcome: "holds", "tight", "undecided" and "refuted". The
+    key "vacuous" counts the instances that violate the hypotheses."""
     slacks: list[float] = field(default_factory=list)
-    """The least relative slack of the statement on each instance that satisfies the hypotheses."""
+    """The least relative slack on each instance that satisfies the hypotheses."""
     outcomes: list[str] = field(default_factory=list)
-    """What each instance that satisfies the hypotheses shows about the statement, e.g. "holds"."""
+    """The outcome of each instance that satisfies the hypotheses, e.g. "holds"."""
     inequalities: int = 0
-    """The number of inequalities and equations of the statement that were measured, on all
-    instances together."""
+    """The number of measured inequalities and equations on all instances together."""
     least: Evidence | None = None
-    """The instance with the least relative slack among those that do not refute the statement."""
+    """The instance with the least relative slack that does not refute the statement."""
     counterexample: Evidence | None = None
-    """The first instance that refutes the statement, or None. A search for counterexamples
-    simplifies this instance."""
+    """The first instance that refutes the statement, or None. An attack simplifies it."""
     optima: int = 0
-    """The number of optima of games with a rigorous proof that the check of the statement has
-    used."""
+    """The number of rigorously proved game optima that the check used."""
     known: list[Evidence | None] = field(default_factory=list)
-    """The evidence on each recorded counterexample of the claim. The entry is None for a
-    counterexample that violates the hypotheses of the statement."""
+    """The evidence from each recorded counterexample, or None if it violates the hypotheses of the
+    statement."""
     steps: list[ClaimVerdict] = field(default_factory=list)
-    """The verdicts on the steps in the proof of the statement. The list is empty if no proof is
-    checked."""
+    """The verdicts on the proof steps. The list is empty if no proof is checked."""
 
     @property
     def status(self) -> str:
-        """The status of the statement that follows from the evidence: "refuted", "undecided" or
-        "holds"."""
+        """The status that follows from the evidence: "refuted", "undecided" or "holds"."""
         if self.counts[REFUTED]:
             return REFUTED
         if any(step.status != HOLDS for step in self.steps):
@@ -124,20 +114,20 @@ class StatementVerdict:
 
     @property
     def is_rare(self) -> bool:
-        """Whether the statement is undecided only because too few instances satisfy its
-        hypotheses."""
+        """Whether only a lack of instances that satisfy the hypotheses makes the statement
+        undecided.
+        """
         if self.status != UNDECIDED or self.counts[UNDECIDED]:
             return False
         return all(step.status == HOLDS or step.stated.is_rare for step in self.steps)
 
     @property
     def tried(self) -> int:
-        """The number of instances that satisfy the hypotheses of the statement."""
+        """The number of instances that satisfy the hypotheses."""
         return sum(self.counts[outcome] for outcome in (HOLDS, TIGHT, UNDECIDED, REFUTED))
 
     def add(self, evidence: Evidence | None) -> None:
-        """Count an instance in the verdict on the statement, and store its evidence if it is
-        decisive.
+        """Count an instance, and store its evidence if it is decisive.
 
         The evidence is None if the instance violates the hypotheses.
         """
@@ -173,7 +163,7 @@ class StatementVerdict:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """The verdict on a claim: the evidence, and the status that follows from the evidence.
+    """The verdict on a claim: the evidence, and the status that follows from it.
 
     If no instance refutes the claim as stated, ``status`` is "holds", "undecided" or "open".
     Otherwise it is "misprint" or "ambiguous" if this is the recorded status, and "false as stated"
@@ -182,27 +172,23 @@ class ClaimVerdict:
 
     id: str
     recorded: str
-    """The recorded status of the claim. For a claim without a record, it is the status that the
-    author expects."""
+    """The recorded status or, for a claim without a record, the status that its author expects."""
     stated: StatementVerdict
     corrections: tuple[StatementVerdict, ...]
     seed: int
     repeat: str
-    """The command line that repeats the check of the claim, or the search for a counterexample."""
+    """The command line that repeats the check or the attack."""
     seconds: float
     interrupted: bool = False
-    """Whether Ctrl-C interrupted the check of the claim, or the search for a counterexample, before
-    all instances were tried."""
+    """Whether Ctrl-C stopped the check or the attack before all instances were tried."""
     effort: str = "trials"
-    """The option that sets the number of instances: "trials" in a check of the claim, and "budget"
-    in a search for a counterexample."""
+    """The option that sets the number of instances: "trials" in a check, "budget" in an attack."""
 
     has_record: bool = True
     """Whether the status of the claim is recorded, as in `Claim.has_record`."""
     recording: str = ""
-    """The line of Python with which a user records the counterexample that an attack has found. It
-    is empty if there is no counterexample, if the claim already has a record, or if the line would
-    be too long."""
+    """The line of Python that records the counterexample from an attack. It is empty if there is no
+    counterexample, if the claim already has a record, or if the line would be too long."""
 
     @property
     def status(self) -> str:
@@ -215,24 +201,24 @@ class ClaimVerdict:
     def agrees(self) -> bool:
         """Whether the verdict agrees with the record, and the check was not interrupted.
 
-        The verdict agrees with the record if its status is the recorded status, every recorded
-        counterexample refutes the claim, and every correction holds. The other readings of
-        an ambiguous claim may hold or be refuted, but must not be undecided.
+        To agree, the status must be the recorded one, every recorded counterexample must refute the
+        claim, and every correction must hold. The other readings of an ambiguous claim may be
+        refuted, but not undecided.
         """
         return not (self.unsettled or self.idle or self.interrupted)
 
     @property
     def unsettled(self) -> list[StatementVerdict]:
-        """The verdicts on those statements of the claim whose status differs from the recorded
-        status."""
+        """The verdicts on the statements whose status differs from the record."""
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
         wrong = [part for part in self.corrections if part.status not in settled]
         return wrong if self.status == self.recorded else [self.stated, *wrong]
 
     @property
     def remedy(self) -> str:
-        """The advice to try more instances. It is empty if more instances alone cannot settle the
-        claim."""
+        """The advice to try more instances, or an empty string if they alone cannot settle the
+        claim.
+        """
         parts = self.unsettled
         if self.idle or self.interrupted or not parts or not all(part.is_rare for part in parts):
             return ""
@@ -240,37 +226,33 @@ class ClaimVerdict:
 
     @property
     def expectation(self) -> str:
-        """The text that says which status the author of a claim without a record expects."""
+        """The status that the author of a claim without a record expects, as text."""
         return f"its author expects: {self.recorded}"
 
     def requirement(self, slack: Slack) -> str:
-        """Return a text about an inequality of the claim that fails on an instance."""
+        """Return a text about an inequality that fails on an instance."""
         return str(slack) if self.has_record else f"it would require {slack}"
 
     @property
     def idle(self) -> list[int]:
-        """The numbers, counted from 1, of the recorded counterexamples that do not refute the
-        claim."""
+        """The numbers, from 1, of the recorded counterexamples that do not refute the claim."""
         refuted = (known is not None and known.outcome == REFUTED for known in self.stated.known)
         return [number for number, refutes in enumerate(refuted, 1) if not refutes]
 
     @property
     def optima(self) -> int:
-        """The number of optima of games with a rigorous proof that the check of the claim and of
-        its proof steps has used."""
+        """The number of rigorously proved game optima that the check used, proof steps included."""
         parts = (self.stated, *self.corrections)
         return sum(part.optima + sum(step.optima for step in part.steps) for part in parts)
 
     @property
     def counterexample(self) -> Evidence | None:
-        """The instance that refutes the claim as stated. It is None if no such instance was
-        found."""
+        """The instance that refutes the claim as stated, or None."""
         return self.stated.counterexample
 
     @property
     def decisive(self) -> Evidence | None:
-        """The counterexample to the claim. If none was found, it is the instance with the least
-        relative slack."""
+        """The counterexample or, without one, the instance with the least relative slack."""
         return self.stated.counterexample or self.stated.least
 
     def data(self) -> dict[str, Any]:
@@ -364,5 +346,5 @@ def _counted(part: StatementVerdict) -> str:
 
 
 def optima_of(count: int) -> str:
-    """Return the words "certified optimum" if the count is 1, and "certified optima" otherwise."""
+    """Return "certified optimum" if `count` is 1, and "certified optima" otherwise."""
     return "certified optimum" if count == 1 else "certified optima"

@@ -1,5 +1,4 @@
-"""Records of the rounds of AdaBoost and AdaBoost*, for checks of claims. The module also has a
-simple implementation of AdaBoost for comparison."""
+"""Rounds of AdaBoost and AdaBoost* for checks, and a simple AdaBoost for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -22,10 +21,10 @@ from relaxboost.solvers.rounds import Rounds
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))
 
 ROUNDS_BEFORE_CYCLE = 600
-"""The number of rounds of AdaBoost after which the search for a cycle of distributions starts. In
-earlier rounds, the distributions of small matrices may not have reached their cycle."""
+"""The number of AdaBoost rounds before the search for a cycle starts. Earlier rounds may not have
+reached the cycle."""
 MAX_PERIOD = 60
-"""The maximum number of rounds in a cycle of AdaBoost that the search finds."""
+"""The longest cycle that the search finds, in rounds."""
 
 
 @dataclass(frozen=True)
@@ -33,51 +32,46 @@ class Vote:
     """A round of AdaBoost or AdaBoost*: the distribution, the chosen column, and the weights."""
 
     number: int
-    """The number t of the boosting round, counted from 1."""
+    """The round number t, from 1."""
     d: Array
-    """The distribution over the examples that the weak learner receives in this round. It is
-    proportional to exp(−A w_{t−1}), where w_{t−1} are the weights before the round."""
+    """The distribution for the weak learner, proportional to exp(−A w_{t−1}) for the weights
+    w_{t−1} before the round."""
     column: int
-    """The index of the column of the margin matrix that the weak learner returns in this round."""
+    """The index of the chosen column."""
     sign: int
-    """The sign, 1 or −1, with which the chosen column enters the vote."""
+    """The sign, 1 or −1, of the chosen column."""
     edge: float
-    """The edge γ_t of the chosen column in round t. It is `sign` times the entry `column` of
-    Aᵀd."""
+    """The edge γ_t of the chosen column: `sign` times the entry `column` of Aᵀd."""
     step: float
-    """The step size of the boosting round, by which the weight of the chosen column changes."""
+    """The step size, by which the weight of the chosen column changes."""
     before: Array
-    """The weights of the columns before the boosting round, which are not normalised."""
+    """The unnormalised weights before the round."""
     w: Array
-    """The weights of the columns after the boosting round, which are not normalised."""
+    """The unnormalised weights after the round."""
     margins: Array
-    """The margins A w_t of the examples after the boosting round, which the package updates in each
-    round."""
+    """The margins A w_t after the round, which the package updates in each round."""
     log_risk: float
-    """The logarithm of the exponential risk after the boosting round, computed from the margins."""
+    """The logarithm of the exponential risk after the round, computed from the margins."""
 
 
 def adaboost(A: Array, steps: int, step: str = "classical") -> list[Vote]:
-    """Run the AdaBoost of the package on a margin matrix A, and return at most `steps` rounds.
+    """Run the package's AdaBoost on a margin matrix A, and return at most `steps` rounds.
 
-    The entries of A are in [−1, 1]. The run ends earlier if an edge is zero. The rule for the step
-    size, `step`, is "lecture", "classical" or "line-search", as for `relaxboost.solve`.
+    The entries of A are in [−1, 1]. The run stops early if an edge is zero. The step rule is
+    "lecture", "classical" or "line-search", as for `relaxboost.solve`.
     """
     game = Game(A)
     return list(_votes(game, AdaBoostRun(game, step), steps))
 
 
 def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
-    """Run the AdaBoost* of the package on a margin matrix A, and return at most `steps` rounds.
-
-    The parameter ν of AdaBoost* is `accuracy`.
-    """
+    """Run the package's AdaBoost* with ν = `accuracy`, and return at most `steps` rounds."""
     game = Game(A)
     return list(_votes(game, AdaBoostStarRun(game, accuracy), steps))
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield the rounds before the first round whose edge γ_t exceeds 0.999.
+    """Yield the rounds before the first edge γ_t above 0.999.
 
     The step artanh γ_t of that round would be very large.
     """
@@ -105,10 +99,10 @@ def _votes(game: Game, update: ColumnBooster, steps: int) -> Iterator[Vote]:
 
 
 def adaboost_by_hand(A: Array, steps: int) -> list[Array]:
-    """Return the weights w_1, w_2, ... of AdaBoost, computed without the package.
+    """Return the AdaBoost weights w_1, w_2, ..., computed without the package.
 
-    The step of round t is artanh γ_t, where γ_t is the edge of the chosen column. The run ends
-    before a round in which this edge is 1. If all edges are zero, the weights stay the same.
+    The step is artanh γ_t, where γ_t is the edge of the chosen column. The run stops before a round
+    in which this edge is 1. If all edges are zero, the weights stay the same.
     """
     w = np.zeros(A.shape[1])
     found = []
@@ -152,23 +146,23 @@ def gradient(A: Array, w: Array) -> Array:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A cycle of AdaBoost, in which the same distributions recur."""
+    """A cycle of AdaBoost, in which the distributions recur."""
 
     d: list[Array]
-    """The distributions over the examples in one period of the cycle of AdaBoost."""
+    """The distributions in one period."""
     edges: Array
-    """The absolute edges of the columns that AdaBoost chooses in one period of the cycle."""
+    """The absolute edges of the chosen columns in one period."""
     w: Array
-    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period of the cycle, where γ_t is the absolute
-    edge in round t, r_t its sign, and j_t the index of the chosen column. The weights of AdaBoost
-    converge to the direction of this sum."""
+    """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, where γ_t is the absolute edge in round t,
+    r_t its sign, and j_t the index of the chosen column. The AdaBoost weights converge to its
+    direction."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
-    """Return the distribution of AdaBoost that follows d, the chosen column, and its edge.
+    """Return AdaBoost's next distribution after d, the chosen column, and its edge.
 
-    The entries of the margin matrix A are 1 and −1. The map from d to the next distribution is that
-    of Rudin, Daubechies & Schapire (2004).
+    The entries of the margin matrix A are 1 and −1. The map is that of Rudin, Daubechies & Schapire
+    (2004).
     """
     edges = A.T @ d
     j = int(np.argmax(np.abs(edges)))
@@ -180,10 +174,7 @@ def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
 
 
 def cycle(A: Array, d: Array) -> Cycle | None:
-    """Return the cycle that AdaBoost reaches from the distribution d.
-
-    The result is None if the search finds no cycle.
-    """
+    """Return the cycle that AdaBoost reaches from the distribution d, or None if none is found."""
     for _ in range(ROUNDS_BEFORE_CYCLE):
         d, _, edge = reweighted(A, d)
         if abs(edge) < 1e-6 or abs(edge) > 1.0 - 1e-6:
@@ -213,7 +204,7 @@ def all_signs(A: Array) -> bool:
 
 
 class SignMatrix(Matrix):
-    """A field for a matrix with entries 1 and −1, as for hypotheses that predict labels."""
+    """A field for a matrix with entries 1 and −1, as for predictions of labels."""
 
     def _clipped(self, value: Array) -> Array:
         return np.where(value >= 0.0, 1.0, -1.0)
@@ -230,10 +221,9 @@ class SignMatrix(Matrix):
 
 
 class Separable(SignMatrix):
-    """A field for a matrix H with entries 1 and −1, on which a weighted vote makes no mistake.
+    """A field for a matrix H with entries 1 and −1, on which some weighted vote makes no mistake.
 
-    For each drawn matrix, there are weights v >= 0 of the columns such that no entry of Hv is
-    negative.
+    For each drawn matrix, there are column weights v >= 0 such that no entry of Hv is negative.
     """
 
     def random(self, rng: Rng, sizes: Sizes) -> Array:

@@ -1,11 +1,10 @@
-"""The worst case of a statement in a Hilbert space over all instances, proved by a dual program.
+"""Worst cases of statements in a Hilbert space over all instances, proved by a dual program.
 
-A statement about finitely many steps compares inner products of elements of a Hilbert space and
-values of convex functionals. The greatest value of its left side over all instances, in any
-dimension, is the optimum of a semidefinite program in the matrix of inner products (Drori &
-Teboulle 2014; Taylor, Hendrickx & Glineur 2017). A solution of the dual program is a proof, that
-is, a combination of the requirements that implies the bound. This solution is rounded to fractions
-and checked in exact arithmetic. So the proof does not depend on the accuracy of the solver.
+Such a statement about finitely many steps compares inner products of elements with values of convex
+functionals. The worst case in any dimension is the optimum of a semidefinite program in the matrix
+of inner products (Drori & Teboulle 2014; Taylor, Hendrickx & Glineur 2017). A dual solution is a
+proof: a combination of the requirements that implies the bound. It is rounded to fractions and
+checked in exact arithmetic, so the proof does not depend on the accuracy of the solver.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _fresh = itertools.count()
 
 
 class _Linear(ABC):
-    """A linear combination of unknowns, whose coefficients are fractions or intervals.
+    """A linear combination of unknowns with fractions or intervals as coefficients.
 
-    Floats are treated as exact. To multiply a combination by an interval, write the interval on the
-    right, as in ``f * root(2)``.
+    Floats are treated as exact. An interval must be the right factor of a product, as in ``f *
+    root(2)``.
     """
 
     # With this setting, NumPy leaves products of its numbers and an element to this class.
@@ -74,13 +73,12 @@ class _Linear(ABC):
 class Element(_Linear):
     """An unknown element of a Hilbert space, or a linear combination such as ``f - g / 2``.
 
-    The worst case is taken over all choices of the elements. ``f @ g`` is the inner product of two
-    elements, and ``Element({})`` is the origin.
+    ``f @ g`` is the inner product of two elements, and ``Element({})`` is the origin.
 
     Parameters
     ----------
     terms : dict, optional
-        The coefficients of a linear combination, as in the attribute `terms` of other elements. By
+        The coefficients of a linear combination, as in the attribute `terms` of an element. By
         default the element is a new unknown.
     """
 
@@ -102,7 +100,7 @@ class Element(_Linear):
 
 
 class Expression(_Linear):
-    """A linear combination of inner products of elements and of values of functionals.
+    """A linear combination of inner products of elements and of functional values.
 
     The operators <=, >= and == between expressions return a `Requirement`.
     """
@@ -129,28 +127,25 @@ class Expression(_Linear):
 
 @dataclass(frozen=True)
 class Requirement:
-    """A requirement that all instances of a worst case must satisfy: an expression is at most 0, or
-    equal to 0."""
+    """A requirement on the instances of a worst case: an expression is at most 0, or equal to 0."""
 
     expression: Expression
     equality: bool = False
-    """Whether the expression of the requirement must be equal to 0. Otherwise it must be at most
-    0."""
+    """Whether the expression must be 0, rather than at most 0."""
 
 
 def total(parts: Iterable[Any]) -> Any:
-    """Return the sum of elements of the Hilbert space, or the sum of expressions."""
+    """Return the sum of elements or of expressions."""
     first, *others = parts
     return sum(others, first)
 
 
 def unit(elements: Iterable[Element]) -> Requirement:
-    """Return the requirement that the squared norms of the elements add up to 1.
+    """Return the requirement that the squared norms of the elements sum to 1.
 
     Use it for an inequality whose two sides are multiplied by c² if all elements are multiplied by
-    c. The requirement then excludes only the instance in which all elements are 0, where both sides
-    are 0. The worst case of left side − right side is then 0 if and only if the inequality holds,
-    and is an equality at some other instance.
+    c. It only excludes the instance in which all elements are 0. The worst case of left side −
+    right side is then 0 if and only if the inequality holds and is tight at some other instance.
     """
     return Requirement(total(f @ f for f in elements) - 1, equality=True)
 
@@ -178,10 +173,9 @@ class ConvexFunctional:
         self.known: list[tuple[Element, Expression, Element | None]] = []
 
     def at(self, f: Element, gradient: Element | None = None) -> tuple[Expression, Element]:
-        """Return the value of the functional and a subgradient at the element f.
+        """Return the value and a subgradient of the functional at the element f.
 
-        If `gradient` is given, it is the subgradient. Otherwise the subgradient is a new, unknown
-        `Element`.
+        By default the subgradient is a new, unknown `Element`.
         """
         value = Expression({(next(_fresh),): Fraction(1)})
         gradient = gradient or Element()
@@ -191,8 +185,8 @@ class ConvexFunctional:
     def value(self, f: Element) -> Expression:
         """Return the value of the functional at the element f, without a subgradient.
 
-        If the functional is smooth, the method raises InputError, because a smooth functional has
-        a gradient at f. Use `at` instead.
+        Raise an InputError if the functional is smooth, because it then has a gradient at f. Use
+        `at` instead.
         """
         if self.smooth is not None:
             raise InputError("a smooth functional has a gradient at every element. Use at(f)")
@@ -201,14 +195,14 @@ class ConvexFunctional:
         return value
 
     def minimum(self) -> tuple[Element, Expression]:
-        """Return a minimiser of the functional, which is the origin, and the least value."""
+        """Return a minimiser of the functional, which is the origin, and the minimum."""
         return Element({}), self.at(Element({}), Element({}))[0]
 
     def requirements(self) -> list[Requirement]:
-        """Return the requirements that the values and subgradients of the functional must satisfy.
+        """Return the requirements on the values and subgradients of the functional.
 
-        If the method `value` has not been used, the requirements are also sufficient: there is a
-        functional with these values and subgradients (Taylor, Hendrickx & Glineur 2017, Thm 4).
+        If `value` has not been used, they are also sufficient: a functional with these values and
+        subgradients exists (Taylor, Hendrickx & Glineur 2017, Thm 4).
         """
         share = 0 if self.smooth is None else 1 / self.smooth
         strong = self.strong
@@ -225,8 +219,7 @@ class ConvexFunctional:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The greatest value of an objective over all instances that satisfy given requirements, with a
-    proof.
+    """The maximum of an objective over all instances that satisfy given requirements, with a proof.
 
     Attributes
     ----------
@@ -235,9 +228,8 @@ class WorstCase:
     value : float
         The objective of the worst instance, to the accuracy of the solver.
     multipliers : list of Fraction
-        The proof, with one multiplier for each requirement. Consider the sum of the multipliers
-        times the left sides of `requirements`. The sum is at most 0, and the objective minus the
-        sum is at most `upper`.
+        The proof, with a multiplier for each requirement. The sum of the multipliers times the left
+        sides of `requirements` is at most 0, and the objective minus this sum is at most `upper`.
     requirements : list of Requirement
         The given requirements, followed by those of the functionals.
     """
@@ -266,12 +258,12 @@ def worst_case(
     *,
     tolerance: float = 1e-6,
 ) -> WorstCase:
-    """Return the greatest value of an objective over all instances that satisfy the requirements.
+    """Maximise an objective over all instances that satisfy the requirements, with a proof.
 
     Parameters
     ----------
     objective : Expression
-        The quantity whose greatest value is computed.
+        The quantity to maximise.
     requirements : iterable of Requirement
         The conditions on the instances. Together with the functionals, they must bound the norms of
         all elements. Some instance must satisfy all their inequalities strictly.

@@ -1,4 +1,4 @@
-"""Games of a margin matrix and a relaxation, the domains of the weights, and solutions of games."""
+"""Games of a margin matrix and a relaxation, their weight domains, and their solutions."""
 
 from relaxboost.game import bounds, domains
 from relaxboost.game.comparison import Bracketed, Comparison, compare

@@ -1,6 +1,4 @@
-"""The comparison of lower and upper bounds from different sources, which shows whether all of them
-can be valid.
-"""
+"""Comparison of bounds from different sources, to find out whether all of them can be valid."""
 
 from __future__ import annotations
 
@@ -18,26 +16,23 @@ from relaxboost._core.rounding import float_down, float_up, show_bracket
 
 
 class Bracketed:
-    """An object with bounds lower <= ρ <= upper on the value ρ of a game, such as a solution or a
-    certified game.
-    """
+    """An object with bounds lower <= ρ <= upper on a game value, such as a solution."""
 
     lower: Any
-    """The lower bound on the value ρ of the game, as a float or a fraction."""
+    """The lower bound on the game value ρ, as a float or a fraction."""
     upper: Any
-    """The upper bound on the value ρ of the game, as a float or a fraction."""
+    """The upper bound on the game value ρ, as a float or a fraction."""
     game_digest: str
     """The digest `Game.digest` of the game that the bounds belong to. It is empty for a plain
-    number, which belongs to no game."""
+    number."""
     label: str
-    """The name by which messages of `compare` refer to the source of the bounds. It is, for
-    example, the name of a method."""
+    """The name of the source in messages of `compare`, for example the name of a method."""
     verb: ClassVar[str] = "proves"
-    """The verb in messages of `compare` between the name of the source and a bound."""
+    """The verb between the source and its bound in messages of `compare`."""
 
     @property
     def game_parts(self) -> dict[str, str]:
-        """A dictionary with a text that identifies each part of the game: "A", "f" and "over".
+        """A text for each part of the game: "A", "f" and "over".
 
         `compare` uses the texts to say how two games differ. Parts may be missing.
         """
@@ -45,10 +40,10 @@ class Bracketed:
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix of the game, or None.
+        """The margin matrix of the game if it belongs to a weak learner, and otherwise None.
 
-        The matrix is stored only if a weak learner finds the hypotheses during a run. The digest of
-        such a game does not cover the columns, so `compare` also compares the matrices.
+        The digest of such a game does not cover the columns, so `compare` also compares the
+        matrices.
         """
         return None
 
@@ -84,11 +79,11 @@ class Comparison:
     agree: bool
     """Whether all compared bounds can be valid together, up to the error of numerical bounds."""
     lower: float
-    """The largest lower bound on the value of the game among the compared bounds."""
+    """The largest of the compared lower bounds."""
     upper: float
-    """The smallest upper bound on the value of the game among the compared bounds."""
+    """The smallest of the compared upper bounds."""
     text: str
-    """A sentence that names the sources of the bounds, and says whether the bounds agree."""
+    """A sentence that names the sources of the bounds and says whether the bounds agree."""
 
     def __bool__(self) -> bool:
         return self.agree
@@ -98,25 +93,22 @@ class Comparison:
 
 
 def compare(*brackets: Bracketed | float | Fraction) -> Comparison:
-    """Compare the bounds that different sources give for the same game.
-
-    If all bounds are valid, no lower bound exceeds an upper bound.
+    """Compare bounds on the value of the same game from different sources.
 
     Parameters
     ----------
     *brackets : Solution, CertifiedGame, int, float or Fraction
         Two or more objects with bounds on the value of the same game. An int or a Fraction claims
-        that the optimum is exactly this number. A float claims that the optimum rounds to this
-        float.
+        that it is the exact optimum. A float claims that the optimum rounds to it.
 
     Returns
     -------
     Comparison
         The largest lower bound, the smallest upper bound, and a sentence that names the methods.
-        The field `agree` is True if this lower bound does not exceed this upper bound. If the level
-        of proof of a relaxation is numerical, the lower bound may exceed the upper bound by up to
-        1e-7. If all brackets agree, the sentence shows only the bounds of solutions and certified
-        games, because a plain number proves nothing.
+        The field `agree` is True if the lower bound does not exceed the upper bound, or exceeds it
+        by at most 1e-7 and the level of proof is "numerical". If all brackets agree, the sentence
+        shows only the bounds of solutions and certified games, because a plain number proves
+        nothing.
 
     Raises
     ------
@@ -169,9 +161,7 @@ def _check_same_game(given: Sequence[Bracketed]) -> None:
 
 
 def _tightest(given: Sequence[Bracketed]) -> tuple[Bracketed, Bracketed]:
-    """Return the object with the largest lower bound, and the object with the smallest upper
-    bound.
-    """
+    """Return the objects with the largest lower bound and the smallest upper bound."""
     lowest = max(given, key=lambda each: each.lower)
     return lowest, min(given, key=lambda each: each.upper)
 

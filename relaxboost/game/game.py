@@ -1,4 +1,4 @@
-"""The class `Game`, which describes a weak-learning game by its matrix, relaxation and domain."""
+"""The class `Game`: a weak-learning game with its matrix, relaxation and domain."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ from relaxboost.relaxations.own import resolved
 
 
 class Game:
-    """The problem that `solve` solves: find the weighted vote with the largest relaxed margin.
+    """A weak-learning game: find the weighted vote with the largest relaxed margin.
 
-    The problem is a game of two players. One player chooses weights w of the hypotheses, which
-    form a vote. The other player chooses a distribution d over the examples. The optimal value ρ
-    of the game has two formulas:
+    One player chooses hypothesis weights w, which form a vote. The other player chooses a
+    distribution d over the examples. The value ρ of the game has two formulas:
 
     * ρ is the maximum over all w with ‖w‖_1 <= 1 of the relaxed margin F(A w). Here A is the margin
       matrix, f is the relaxation, and F(u) is the minimum over all d of <d, u> + f(d). For f = 0,
@@ -37,9 +36,9 @@ class Game:
     * ρ is the minimum over all d of f(d) + ‖Aᵀd‖_inf. The edges Aᵀd say how well each hypothesis
       predicts the labels of examples drawn from d.
 
-    For another domain of w, ρ = max over w of F(A w) − g*(w) = min over d of f(d) + g(Aᵀd). If the
-    domain is a set, the cost g*(w) is 0 in the set and infinite outside. For `SquaredNorm`, it is
-    the penalty. The function g is the conjugate of g*.
+    For other domains of w, ρ = max over w of F(A w) − g*(w) = min over d of f(d) + g(Aᵀd). The cost
+    g*(w) of a set is 0 inside and infinite outside; for `SquaredNorm`, it is the penalty. The
+    function g is the conjugate of g*.
 
     Most users need only `bracket`, `m`, `n`, `relaxation` and `over`. The methods `repair_d`,
     `repair_w` and `read_w`, and the attributes `linear_form`, `cone_form` and `entropy_range`, are
@@ -48,10 +47,9 @@ class Game:
     Parameters
     ----------
     A : array, scipy.sparse matrix, or MarginMatrix
-        The margin matrix of shape (m, n) for m examples and n hypotheses, with
-        A[i, j] = y_i h_j(x_i) in [−1, 1]. Entries are stored as floats, also for exact proofs. So
-        1/10 means the float nearest to it, and only fractions whose denominator is a power of two,
-        such as 1/8 and 3/4, stay short.
+        The margin matrix of shape (m, n) for m examples and n hypotheses, with A[i, j] = y_i
+        h_j(x_i) in [−1, 1]. Entries are stored as floats, also for exact proofs, so 1/10 means the
+        nearest float.
     relaxation : Relaxation
         The relaxation f. By default f = 0, the hard margin.
     over : Domain
@@ -112,51 +110,46 @@ class Game:
 
     @property
     def matrix(self) -> MarginMatrix:
-        """The margin matrix A of the game, with a row for each example and a column for each
-        hypothesis.
-        """
+        """The margin matrix A, with a row for each example and a column for each hypothesis."""
         return self._matrix
 
     @property
     def relaxation(self) -> Relaxation:
         """The relaxation f of the game.
 
-        A parameter that depends on the number of examples, such as `Capped(fraction=0.1)`, has been
-        replaced by its value for this game.
+        Parameters that depend on the number of examples, such as `Capped(fraction=0.1)`, are
+        resolved for this game.
         """
         return self._relaxation
 
     @property
     def over(self) -> Domain:
-        """The domain of the weights w of the hypotheses, such as the unit l1 ball."""
+        """The domain of the hypothesis weights, such as the unit l1 ball."""
         return self._over
 
     @property
     def m(self) -> int:
-        """The number m of examples, which are the rows of the margin matrix."""
+        """The number of examples, which are the rows of the margin matrix."""
         return self._matrix.m
 
     @property
     def n(self) -> int | None:
-        """The number n of hypotheses, which are the columns of the margin matrix.
+        """The number of hypotheses, which are the columns of the margin matrix.
 
-        It is None if the matrix belongs to a weak learner that does not list its hypotheses.
+        It is None for a weak learner that does not list its hypotheses.
         """
         return self._matrix.n
 
     @cached_property
     def linear_form(self) -> LinearForm | None:
-        """The relaxation f of the game as a linear program in doubles.
-
-        It is None if f is not polyhedral.
-        """
+        """The relaxation as a linear program in doubles, or None if it is not polyhedral."""
         return description_of(self._relaxation).linear_form(self.m)
 
     @cached_property
     def cone_form(self) -> ConeForm | None:
-        """The relaxation f of the game as a cone program in doubles.
+        """The relaxation as a cone program in doubles.
 
-        It is None if f has no cone program, or if solvers should use another form of f.
+        It is None if there is no cone program, or if solvers should use another form.
         """
         f = self._relaxation
         if isinstance(f, Description):
@@ -165,39 +158,34 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of the bounds on the value of this game, one of three words.
+        """The level of proof of the bounds on the game value.
 
-        Bounds can be evaluated in fractions ("exact") or in intervals ("enclosed"). "numerical"
-        means that a general solver computes them without proof. The level is the weaker of the
-        levels of the relaxation and of the domain. A certificate may have a stronger level if the
-        relaxation is polyhedral.
+        Bounds are computed in fractions ("exact"), in intervals ("enclosed"), or by a general
+        solver without proof ("numerical"). The level is the weaker one of the relaxation and the
+        domain. If the relaxation is polyhedral, a certificate may have a stronger level.
         """
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)
 
     @property
     def entropy_range(self) -> float:
-        """An upper bound on the range of Σ d_i log d_i over the distributions d that f allows.
-
-        The relaxation f allows a distribution if it is finite there.
-        """
+        """An upper bound on the range of Σ d_i log d_i over distributions d with finite f(d)."""
         return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 digest of the game, as hexadecimal text.
+        """The SHA-256 digest of the margin matrix, the relaxation and the domain, in hexadecimal.
 
-        It is computed from the margin matrix, the relaxation and the domain. If the matrix belongs
-        to a weak learner, the digest does not cover the columns.
+        If the matrix belongs to a weak learner, the digest does not cover the columns.
         """
         key = " ".join(self.parts.values())
         return hashlib.sha256(f"relaxboost game v1 {key}".encode()).hexdigest()
 
     @property
     def parts(self) -> dict[str, str]:
-        """A dictionary with a text for each of the three parts that define the game.
+        """A text for each of the three parts of the game, by the keys "A", "f" and "over".
 
-        The keys are "A", "f" and "over". The text for "A" is the digest of the margin matrix, and
-        the other two texts identify the relaxation and the domain with their parameters.
+        The text for "A" is the digest of the margin matrix. The other two identify the relaxation
+        and the domain with their parameters.
         """
         f = self._relaxation.key()
         return {"A": self._matrix.digest(), "f": f, "over": self._over.key()}
@@ -212,32 +200,31 @@ class Game:
         return f"Game({self._matrix!r}, {brief(self._relaxation)}{over})"
 
     def primal(self) -> Any:
-        """Return the primal problem of the game as a cvxpy problem, which has not been solved yet.
+        """Return the unsolved primal problem as a cvxpy problem.
 
-        The problem minimises f(d) + g(Aᵀd) over the simplex of distributions d over the examples.
-        For the unit l1 ball the problem is min f(d) + v subject to |Aᵀd| <= v. The variables are
-        named ``d`` and ``v``, and can be looked up in ``problem.var_dict``. The variable ``v`` is
-        the bound on the edges. For a Euclidean domain, ``v`` is the vector of the edges.
+        The problem minimises f(d) + g(Aᵀd) over the distributions d. For the unit l1 ball it is min
+        f(d) + v subject to |Aᵀd| <= v. The variables ``d`` and ``v`` can be looked up in
+        ``problem.var_dict``. The variable ``v`` is the bound on the edges or, for a Euclidean
+        domain, the vector of the edges.
         """
         return programs.primal(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def dual(self) -> Any:
-        """Return the dual problem of the game as a cvxpy problem, which has not been solved yet.
+        """Return the unsolved dual problem as a cvxpy problem.
 
-        The problem maximises γ − f*(x) − g*(w) subject to x >= γ − u and u <= A w. The weights w
-        are in the domain. The variables are named ``w``, ``u`` and ``gamma``, and there is a
-        variable ``x`` if f needs it. The first constraint is ``u <= A @ w``. Its multipliers are
-        the distribution d of the primal problem.
+        The problem maximises γ − f*(x) − g*(w) subject to x >= γ − u and u <= A w, with w in the
+        domain. The variables are named ``w``, ``u`` and ``gamma``, and ``x`` if f needs it. The
+        multipliers of the first constraint, ``u <= A @ w``, are the distribution d of the primal
+        problem.
         """
         return programs.dual(self._matrix.tocvxpy(), self._relaxation, self._over).problem
 
     def bracket(self, d: ArrayLike, w: Any) -> tuple[float, float]:
         """Return the bounds (lower, upper) on the value ρ that a pair (d, w) proves.
 
-        Both points are repaired first: `d` is clipped and moved into the simplex and the domain of
-        f, and `w` is scaled into its domain. The bounds are evaluated at the repaired points and
-        rounded outwards, so lower <= ρ <= upper for every pair. The bounds are far apart if the
-        pair is far from optimal.
+        First `d` is clipped and moved into the simplex and the domain of f, and `w` is scaled into
+        its domain. The bounds are evaluated at these points and rounded outwards, so lower <= ρ <=
+        upper for every pair. They are far apart if the pair is far from optimal.
 
         Parameters
         ----------
@@ -260,10 +247,7 @@ class Game:
         return lower, bounds.evaluate_upper(self._matrix, self._relaxation, d, self._over)
 
     def repair_d(self, d: ArrayLike) -> Vector:
-        """Return a feasible distribution near the given distribution `d` over the examples.
-
-        The result lies in the simplex, and the relaxation f is finite there.
-        """
+        """Return a distribution near `d` at which the relaxation is finite."""
         d = _numbers("d", d)
         if d.shape != (self.m,):
             raise InputError(
@@ -272,10 +256,10 @@ class Game:
         return self._relaxation.repair(d)
 
     def repair_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return feasible weights of the hypotheses near the given weights `w`.
+        """Return weights near `w` in the domain of the game, as a pair (support, coefficients).
 
-        The result is a pair (support, coefficients): the indices of the columns with nonzero
-        weight, and their weights. No index occurs twice. The weights lie in the domain of the game.
+        The pair contains the column indices and the values of the nonzero weights. No index occurs
+        twice.
         """
         support, coefficients = self.read_w(w)
         coefficients = self._over.repair(coefficients)
@@ -285,8 +269,8 @@ class Game:
     def read_w(self, w: Any) -> tuple[NDArray[np.int64], Vector]:
         """Return the weights `w` as a pair (support, coefficients), even if they are infeasible.
 
-        The pair consists of the indices of the columns with nonzero weight, and of their weights.
-        No index occurs twice.
+        The pair contains the column indices and the values of the nonzero weights. No index occurs
+        twice.
         """
         if isinstance(w, dict):
             w = list(w), list(w.values())
@@ -350,9 +334,9 @@ def check_game(given: Any, needing: str) -> None:
 
 
 def _numbers(name: str, given: Any) -> Vector:
-    """Return a copy of a vector that a user has passed, as an array of doubles.
+    """Return a copy of a user's vector as an array of doubles.
 
-    Raise an InputError that contains `name` if the value does not consist of numbers.
+    Raise an InputError that mentions `name` if it does not consist of numbers.
     """
     if given is None:
         raise InputError(

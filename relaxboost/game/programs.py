@@ -1,4 +1,4 @@
-"""The primal and the dual problem of a game in cvxpy, as `reference` solves them."""
+"""The primal and the dual problem of a game in cvxpy, for `reference`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from relaxboost.relaxations.cone_form import ConeForm
 class Model:
     """The primal or the dual problem of a game in cvxpy.
 
-    The variable is the distribution d in the primal problem and the weights w in the dual problem.
-    The other vector is computed from multipliers: it is the sum of sign · multiplier over the pairs
-    (constraint, sign) in `coupling`.
+    The variable is d in the primal problem and w in the dual problem. The other vector is the sum
+    of sign · multiplier over the pairs (constraint, sign) in `coupling`.
     """
 
     side: str
@@ -29,22 +28,21 @@ class Model:
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
-    """The number by which the objective of the problem was divided. It is a power of two, and it is
-    1 unless the values of the game are huge."""
+    """The power of two by which the objective was divided. It is 1 unless the values of the game
+    are huge."""
     rows: tuple[Any, ...] = ()
-    """The cvxpy constraints that come from the cone program of the relaxation f, in the order of
-    its rows. The tuple is empty if the problem does not contain this cone program."""
+    """The cvxpy constraints for the cone program of the relaxation, in the order of its rows. The
+    tuple is empty without a cone program."""
     point: Any = None
-    """The cvxpy variable of the cone program of the relaxation f. Its first entries are the
-    distribution d. It is None if the problem does not contain this cone program."""
+    """The cvxpy variable of the relaxation's cone program, or None. Its first entries are the
+    distribution d."""
     constant: float = 0.0
-    """The constant term of the relaxation f, which the objective of the problem omits."""
+    """The constant term of the relaxation, which the objective omits."""
 
     def proof(self) -> ConeProof | None:
-        """Return the multipliers and the solution of the cone program of the relaxation f.
+        """Return the multipliers and the solution of the relaxation's cone program.
 
-        Return None if the problem does not contain this cone program, or if the solver returned no
-        values.
+        Return None if there is no cone program, or if the solver returned no values.
         """
         if self.point is None or self.point.value is None:
             return None
@@ -62,10 +60,9 @@ class Model:
         return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
-        """Return this problem with an objective of a magnitude that solvers can handle.
+        """Return this problem with an objective that solvers can handle.
 
-        The objective is divided by a power of two if its magnitude `size` is huge, and it does not
-        change otherwise.
+        If its magnitude `size` is huge, the objective is divided by a power of two.
         """
         by = price(size)
         if by == 1.0:
@@ -79,11 +76,9 @@ class Model:
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
     """Return the primal problem of a game, which minimises f(d) + g(Aᵀd) over the simplex.
 
-    A is the margin matrix, dense or sparse, f is the relaxation, and g is the support function of
-    the domain `over`, or the conjugate of its penalty.
-
-    The problem has an additional variable v, which is a bound on the edges or, for a Euclidean
-    domain, a copy of the edges. The multipliers of the constraints on v give the weights w.
+    The margin matrix A may be sparse. The additional variable v bounds the edges or, for a
+    Euclidean domain, is a copy of the edges. The multipliers of the constraints on v give the
+    weights w.
     """
     d = cp.Variable(A.shape[0], name="d", nonneg=True)
     penalty, constraints = relaxation.cvxpy_penalty(d)
@@ -94,11 +89,10 @@ def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
 
 
 def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
-    """Return the primal problem of a game, in which a cone program defines the relaxation f.
+    """Return the primal problem of a game whose relaxation is a cone program.
 
-    The multipliers of the cone program prove a lower bound on the relaxed margin. The margin matrix
-    A occurs only once, in the equations e = Aᵀd, which have half as many entries as the
-    inequalities ±Aᵀd <= v.
+    The multipliers of the cone program prove a lower bound on the relaxed margin. The equations e =
+    Aᵀd have half as many entries as the inequalities ±Aᵀd <= v.
     """
     from scipy import sparse
 
@@ -130,9 +124,8 @@ def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
 def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:
     """Return the dual problem of a game, which maximises F(u) − g*(w) subject to u <= A w.
 
-    A is the margin matrix, dense or sparse, F is the relaxed margin, and g* is the penalty that the
-    domain `over` puts on the weights w of the hypotheses. Since F is non-decreasing, the inequality
-    has the same optimum as the equation u = A w, and its multipliers are a distribution d >= 0.
+    The margin matrix A may be sparse. Since F is non-decreasing, the inequality has the same
+    optimum as u = A w. Its multipliers are a distribution d >= 0.
     """
     w = cp.Variable(A.shape[1], name="w")
     u = cp.Variable(A.shape[0], name="u")

@@ -1,6 +1,4 @@
-"""The solution of a game: a distribution d and weights w, and the lower and upper bound that they
-prove.
-"""
+"""The solution of a game: a distribution d and weights w, and the bounds that they prove."""
 
 from __future__ import annotations
 
@@ -33,59 +31,56 @@ _ELSEWHERE = {
     ),
     "plot": "relaxboost.views.plots.overview(solution) draws it",
 }
-"""The names that other packages use for attributes of a solution, each with a hint. The error
-message for an attribute that `Solution` lacks contains the hint."""
+"""Names that other packages use for attributes of a solution, each with a hint for the error
+message."""
 
 
 class Basis(NamedTuple):
-    """The simplex basis of a restricted master program, from which a later program can start.
+    """The simplex basis of a restricted master program, for a warm start.
 
-    A restricted master program is the linear program of a game with only some of the columns of the
-    margin matrix.
+    A restricted master program is the linear program of a game with some of its columns.
     """
 
     columns: tuple[tuple[int, int], ...]
-    """A pair (index, sign) for each column of the restricted master program: the index of the
-    column in the margin matrix, and the sign by which the program multiplies the column. Columns
-    with weight zero are included."""
+    """A pair (index, sign) for each column of the restricted master program: its index in the
+    margin matrix, and the sign that multiplies it. Columns with weight zero are included."""
     sides: str = ""
     """The basis of a linear program: a letter for each variable, each fixed row and each column.
 
-    The letter is B for basic, L for at the lower bound, U for at the upper bound, and Z for free at
-    zero. The string is empty for a program without a basis."""
+    The letters are B (basic), L (at the lower bound), U (at the upper bound) and Z (free at zero).
+    The string is empty for a program without a basis.
+    """
 
 
 class RoundRecord(NamedTuple):
-    """The state of a run after one round.
+    """The state of a run after a round.
 
-    The last record of a run contains certified bounds. The bounds of all other records are
-    estimates.
+    The bounds of the last record are certified, and those of all other records are estimates.
     """
 
     round: int
-    """The number of rounds of the run so far. If the run continues from a checkpoint, the rounds
-    before the checkpoint are included."""
+    """The number of rounds so far, including the rounds before a checkpoint."""
     seconds: float
-    """The duration of the run so far, in seconds. If the run continues from a checkpoint, the time
-    before the checkpoint is included."""
+    """The duration of the run so far in seconds, including the time before a checkpoint."""
     lower: float
-    """The best lower bound on the value of the game that the run has found so far."""
+    """The best lower bound on the game value so far."""
     upper: float
-    """The best upper bound on the value of the game that the run has found so far."""
+    """The best upper bound on the game value so far."""
     smoothed_gap: float
     """The gap of the smoothed game, which methods with smoothing test. It is nan for other methods.
 
     The gap is g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t> for the distribution d_t and the weights w_t of the
-    round, the margin matrix A, the penalty g* on the weights, and the conjugate g of g*. For the
-    unit l1 ball it is the gap <d_t, A(e_j − w_t)> of Shalev-Shwartz & Singer (2009), Fig. 1, where
-    e_j is the unit vector of the best hypothesis."""
+    round, the margin matrix A, the weight penalty g*, and its conjugate g. For the unit l1 ball it
+    is the gap <d_t, A(e_j − w_t)> of Shalev-Shwartz & Singer (2009), Fig. 1, where e_j is the unit
+    vector of the best hypothesis.
+    """
     columns: int
-    """The number of columns of the margin matrix that have nonzero weight in this round."""
+    """The number of columns with nonzero weight in this round."""
     step: float
-    """The length of the step that led to the weights of this round, such as η for AdaBoost. It is
-    nan if the step changed all weights in a way that no single length describes."""
+    """The step size of this round, such as η for AdaBoost. It is nan if no single number describes
+    the step."""
     inner: str
-    """A word for the algorithm that computed the distribution over the examples of this round.
+    """A word for the algorithm that computed the distribution of this round.
 
     The method "auto" uses the words "start" (the first round), "walk" (the parametric simplex
     method), "lost" (the parametric simplex method failed, or another algorithm could not start),
@@ -106,13 +101,12 @@ General solvers report an optimum at about the same accuracy, relative to margin
 
 @dataclass(frozen=True, eq=False)
 class Solution(Bracketed):
-    """Feasible points d and w of a game, and the bounds that they prove on its value ρ.
+    """Feasible points d and w of a game, and the bounds on its value ρ that they prove.
 
-    Do not create a Solution yourself, because `solve` and `reference` return it. The weights w of
-    the hypotheses prove the bound `lower`, and the distribution d over the examples proves the
-    bound `upper`. The best w and the best d may have been found in different rounds of a run. Both
-    bounds are recomputed at the end of the run and rounded outwards, so that lower <= ρ <= upper.
-    The difference `gap` is the accuracy.
+    `solve` and `reference` return a Solution; users do not create one. The hypothesis weights w
+    prove the bound `lower`, and the distribution d proves the bound `upper`. They may come from
+    different rounds. Both bounds are recomputed at the end of the run and rounded outwards, so
+    lower <= ρ <= upper. The difference `gap` is the accuracy.
 
     Most users need `lower`, `upper`, `status`, `w`, `d`, `margins` and the method `hypotheses`.
     The attributes `basis`, `witness`, `learner`, `game_digest`, `game_parts`, `label` and `doubt`
@@ -131,64 +125,60 @@ class Solution(Bracketed):
     """
 
     game: Game
-    """The game that was solved. The bounds of this solution enclose the value ρ of this game."""
+    """The game that was solved."""
     support: NDArray[np.int64]
-    """The indices of the hypotheses (columns of the margin matrix) that have nonzero weight, in
+    """The indices of the hypotheses (columns of the margin matrix) with nonzero weight, in
     increasing order."""
     coefficients: Vector
-    """The weight of each hypothesis in `support`, with its sign. All other weights are 0. The
-    weights lie in the domain of the game."""
+    """The weight of each hypothesis in `support`, with its sign. The weights lie in the domain of
+    the game."""
     d: Vector
-    """The distribution over the examples that proves the bound `upper`, with one entry for each
-    example."""
+    """The distribution that proves the bound `upper`, with an entry for each example."""
     witness: Witness
-    """The data, such as a threshold γ on the margins, that prove a lower bound on the relaxed
-    margin of the weights w. The bound `lower` follows from them."""
+    """The data, such as a threshold γ on the margins, that prove the bound `lower` for the weights
+    w."""
     lower: float
-    """The lower bound on the value ρ of the game that the weights w prove. For the unit l1 ball it
-    is the relaxed margin F(A w). For other domains it is F(A w) − g*(w), where g* is the penalty on
-    the weights."""
+    """The lower bound on the game value ρ that the weights w prove. For the unit l1 ball it is the
+    relaxed margin F(A w). For other domains it is F(A w) − g*(w), where g* is the weight penalty.
+    """
     upper: float
-    """The upper bound on the value ρ of the game that the distribution d proves. For the unit l1
-    ball it is f(d) + ‖Aᵀd‖_inf, where f is the relaxation and the norm is the largest absolute edge
-    of a hypothesis. For other domains it is f(d) + g(Aᵀd), where g is the conjugate of the penalty
-    on the weights."""
+    """The upper bound on the game value ρ that the distribution d proves. For the unit l1 ball it
+    is f(d) + ‖Aᵀd‖_inf, where f is the relaxation and the norm is the largest absolute edge. For
+    other domains it is f(d) + g(Aᵀd), where g is the conjugate of the weight penalty."""
     status: str
     """The reason why the run ended: "optimal", "max_rounds", "time_limit", "callback",
     "interrupted", "stalled", "failed" or "inaccurate". The section Returns of `solve` explains
     these words."""
     tol: float
-    """The gap that the user requested. The run ends when upper − lower is at most this number."""
+    """The requested gap. The run ends when upper − lower is at most `tol`."""
     method: str
     """The name of the method that solved the game, often with an option in parentheses, as in
     "corrective (pairwise)". For "auto", the parentheses contain the kinds of the rounds, as in
     "auto (interior)". These are the names in `RoundRecord.inner`, except that "pairwise" replaces
     "smoothed"."""
     rounds: int
-    """The number of rounds of the run, including the rounds before a checkpoint. For a result of
-    `reference`, it is the number of problems that the solver received."""
+    """The number of rounds of the run, including the rounds before a checkpoint. For `reference`,
+    it is the number of problems sent to the solver."""
     seconds: float
-    """The duration of the run in seconds. If the run continued from a checkpoint, the time before
-    the checkpoint is included."""
+    """The duration of the run in seconds, including the time before a checkpoint."""
     bound: float = float("nan")
-    """The number of rounds after which a theorem guarantees the gap `tol`. The method
-    `rounds_bound` of the booster computes it. The bound is nan if no theorem applies, for example
-    for "auto", for steps of Corrective other than "fig1" and "line-search", or if the caller passed
-    beta."""
+    """The number of rounds after which a theorem guarantees the gap `tol`, from the method
+    `rounds_bound` of the booster. It is nan if no theorem applies, for example for "auto", for
+    steps of Corrective other than "fig1" and "line-search", or if the caller passed beta."""
     message: str = ""
-    """A text that explains why the run ended, with a warning if the result may be misleading."""
+    """The reason why the run ended, with a warning if the result may be misleading."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)
-    """The bounds and other numbers after each round of the run, as a `RoundRecord` for each round.
-    The history of a long run keeps only some of the rounds."""
+    """A `RoundRecord` for each round of the run. The history of a long run keeps only some of the
+    rounds."""
     rtol: float = 0.0
-    """The relative gap that the user requested, as a fraction of the absolute value |ρ|. The run
-    also ends when upper − lower is at most this fraction of |ρ|. If it is 0, only `tol` counts."""
+    """The requested relative gap. The run also ends when upper − lower is at most `rtol` times |ρ|.
+    If it is 0, only `tol` counts."""
     basis: Basis | None = field(default=None, repr=False)
-    """The simplex basis at the end of column generation, from which a later run can start. It is
-    None if the run did not use column generation."""
+    """The simplex basis at the end of column generation, for a warm start. It is None without
+    column generation."""
     trace: tuple[str, ...] = field(default=(), repr=False)
-    """The decisions of the run in their order. Each entry is a sentence with a decision and the
-    reason for it."""
+    """The decisions of the run in order. Each entry is a sentence with a decision and its reason.
+    """
 
     def __post_init__(self) -> None:
         self._freeze()
@@ -213,59 +203,56 @@ class Solution(Bracketed):
 
     @property
     def gap(self) -> float:
-        """The difference upper − lower between the two bounds on the value of the game."""
+        """The difference upper − lower of the two bounds."""
         return self.upper - self.lower
 
     @property
     def outcome(self) -> str:
-        """The status in a form for printing: "gap reached" if the status is "optimal" and the gap
-        exceeds 1e-6, and otherwise the status.
+        """The status for printing: "gap reached" if the status is "optimal" and the gap exceeds
+        1e-6, and otherwise the status.
         """
         is_coarse = self.status == "optimal" and self.gap > OPTIMAL_GAP
         return "gap reached" if is_coarse else self.status
 
     @property
     def game_digest(self) -> str:  # type: ignore[override]
-        """The digest `Game.digest` of the game, with which `compare` recognises equal games."""
+        """The digest `Game.digest`, by which `compare` recognises equal games."""
         return self.game.digest
 
     @property
     def game_parts(self) -> dict[str, str]:
-        """The texts `Game.parts` that identify the margin matrix, the relaxation and the domain.
-        `compare` uses them to say how two games differ.
-        """
+        """The texts `Game.parts`, from which `compare` says how two games differ."""
         return self.game.parts
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """The name of the method, by which messages of `compare` refer to this solution."""
+        """The name of this solution in messages of `compare`: its method."""
         return self.method
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix of the game, if it belongs to a weak learner that finds its hypotheses
-        during a run. For all other matrices it is None.
-        """
+        """The margin matrix if it belongs to a weak learner, and otherwise None."""
         return self.game.matrix if self.game.n is None else None
 
     @property
     def doubt(self) -> float:
-        """The error that `compare` tolerates in the bounds of this solution. It is 0 if the bounds
-        are proved, and 1e-7 if a general solver computed them without proof.
+        """The error that `compare` tolerates in these bounds: 0 if they are proved, and 1e-7 if a
+        general solver computed them without proof.
         """
         return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property
     def gamma(self) -> float:
-        """The threshold γ on the margins, which is part of the proof of the bound `lower`. In a
-        game with a cap on d, an example with the margin u has the hinge loss max(0, γ − u).
+        """The threshold γ on the margins from the proof of the bound `lower`.
+
+        In a game with a cap on d, an example with the margin u has the hinge loss max(0, γ − u).
         """
         return self.witness.gamma
 
     @property
     def w(self) -> Vector:
-        """The weights of all hypotheses, as a vector with an entry for each column of the margin
-        matrix. These weights prove the bound `lower`.
+        """The hypothesis weights that prove the bound `lower`, with an entry for each column of the
+        margin matrix.
         """
         n = self.game.n
         if n is None:
@@ -279,17 +266,14 @@ class Solution(Bracketed):
 
     @property
     def margins(self) -> Vector:
-        """The margins of the examples for the weights w, as a vector with an entry for each
-        example.
-        """
+        """The margins of the vote w, with an entry for each example."""
         return self.game.matrix.margins(self.support, self.coefficients)
 
     def hypotheses(self, most: int | None = None) -> list[tuple[float, str]]:
-        """Return a pair (weight, name) for each hypothesis with nonzero weight.
+        """Return a pair (weight, name) for each hypothesis with nonzero weight, largest weight
+        first.
 
-        The largest weight comes first.
-
-        All returned weights are positive. A hypothesis with a negative weight is returned as its
+        All returned weights are positive: a hypothesis with a negative weight is returned as its
         negation, with a name that shows this. If `most` is given, at most `most` pairs are
         returned.
         """

@@ -11,8 +11,8 @@ Each game in a set has a certificate of its optimum.
     certified = rb.instances.load("games")["uniform-8x6-003"]
     rb.instances.assert_bracketed(my_solver(certified.A), certified)
 
-The submodules are imported only when one of their names is first used, because pytest imports this
-package when it starts.
+Submodules are imported at the first use of their names, because pytest imports this package when it
+starts.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The function `assert_bracketed`, which tests whether a value lies within certified bounds."""
+"""The function `assert_bracketed`, which compares a value with certified bounds."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def assert_bracketed(value: Any, certified: Any, tol: Any = 0) -> None:
     Parameters
     ----------
     value : int, float, Fraction, or an array with one entry
-        The value that a solver claims to be the optimum. If it is a float, the bounds are rounded
-        outwards to floats first. So the float that is nearest to an optimum of 1/3 is accepted.
+        The optimum according to a solver. For a float, the bounds are first rounded outwards to
+        floats, so that the float nearest to an optimum of 1/3 is accepted.
     certified : CertifiedGame or Certificate
         The certified bounds on the optimum. Any object with numbers `lower` and `upper` is
         accepted.
     tol : int, float or Fraction
-        The amount, at least 0, by which the value may lie outside of the bounds.
+        The amount, at least 0, by which the value may lie outside the bounds.
 
     Raises
     ------
     AssertionError
-        If the value is outside of this interval. The message contains the value and the bounds,
-        and says by how much the value lies below the lower bound or above the upper bound.
+        If the value is outside this interval. The message contains the value, the bounds, and the
+        distance to the nearer bound.
     InputError
         If `tol` is negative or is not a number.
     """

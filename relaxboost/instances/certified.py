@@ -1,4 +1,4 @@
-"""Games whose optimum has certified bounds, as the index of a set of games stores them."""
+"""Certified games: games with proved bounds on their optima, listed in the index of a set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from relaxboost.relaxations import Relaxation
 
 @dataclass(frozen=True)
 class CertifiedGame(Bracketed):
-    """A game with certified bounds on its optimum, as the index of a set of games stores it.
+    """A game with certified bounds on its optimum, from the index of a set of games.
 
     ``compare(solution, certified)`` compares a solution of the same game with the bounds.
     `assert_bracketed` compares any number with the bounds.
@@ -33,35 +33,27 @@ class CertifiedGame(Bracketed):
 
     name: str
     level: str
-    """The level of proof of the game's certificate.
-
-    "exact" means rational arithmetic, and "enclosed" means interval arithmetic.
-    """
+    """The level of proof: "exact" (rational arithmetic) or "enclosed" (interval arithmetic)."""
     lower: Fraction
     upper: Fraction
     relaxation_text: str
-    """The text of this game's relaxation in the specification. The attribute `relaxation` is the
-    relaxation itself."""
+    """The relaxation as text in the specification. `relaxation` is the object."""
     over_text: str
-    """The text of this game's domain in the specification. The attribute `over` is the domain
-    itself."""
+    """The domain as text in the specification. `over` is the object."""
     m: int
     n: int
     source: dict[str, Any] = field(repr=False)
-    """The origin of the game's margin matrix.
-
-    It is a generator with its seed, a built-in game, or a file.
-    """
+    """The origin of the margin matrix: a generator with its seed, a built-in game, or a file."""
     game_digest: str = field(repr=False)
-    """The digest of this game's matrix, relaxation and domain, as in `Game.digest`."""
+    """The digest `Game.digest` of the matrix, relaxation and domain."""
     sha256: str = field(repr=False)
-    """The SHA-256 digest that the certificate file of this game must have."""
+    """The SHA-256 digest of the certificate file."""
     path: Path = field(repr=False)
-    """The path of the file with the certificate of this game."""
+    """The path of the certificate file."""
 
     @property
     def gap(self) -> Fraction:
-        """The difference upper − lower of the certified bounds on the optimum of this game.
+        """The difference upper − lower of the certified bounds.
 
         It is 0 if the optimum is known exactly.
         """
@@ -69,40 +61,40 @@ class CertifiedGame(Bracketed):
 
     @cached_property
     def relaxation(self) -> Relaxation:
-        """The relaxation of this game, with parameters for its m examples."""
+        """The relaxation, resolved for the m examples of this game."""
         return relaxation_of(self.relaxation_text).resolve(self.m)
 
     @cached_property
     def over(self) -> Domain:
-        """The set to which the weights w of the hypotheses in this game belong."""
+        """The domain of the hypothesis weights."""
         return read_over(self.over_text)
 
     @property
     def game_parts(self) -> dict[str, str]:
-        """The strings that identify the relaxation f and the domain `over` of this game.
+        """The texts that identify the relaxation and the domain.
 
-        The margin matrix A is missing, because the index contains only a digest of the whole game.
+        The margin matrix is missing, because the index contains only a digest of the whole game.
         """
         return {"f": self.relaxation.key(), "over": self.over.key()}
 
     @property
     def label(self) -> str:  # type: ignore[override]
-        """The name of the game in messages of `compare`."""
+        """The game's name in messages of `compare`."""
         return f"the certificate of {self.name}"
 
     @property
     def description(self) -> str:
-        """A short description of the game: its size, relaxation, domain and source."""
+        """A short description: size, relaxation, domain and source."""
         source = ", ".join(f"{key} {value}" for key, value in self.source.items())
         return f"{self.m} x {self.n}, {self.relaxation_text} over {self.over_text} ({source})"
 
     def certificate(self) -> Certificate:
-        """Return the certificate of this game, which is read from a file.
+        """Read the certificate of this game from its file.
 
         Raises
         ------
         InputError
-            If the SHA-256 of the file is not the one that the index of the set contains.
+            If the SHA-256 digest of the file differs from the one in the index.
         """
         try:
             content = self.path.read_bytes()
@@ -115,7 +107,7 @@ class CertifiedGame(Bracketed):
         return Certificate.load(self.path)
 
     def check(self) -> Verdict:
-        """Check whether the certificate of this game proves the bounds, and return the verdict.
+        """Check whether the certificate proves the bounds, and return the verdict.
 
         The checker recomputes everything.
         """
@@ -124,20 +116,20 @@ class CertifiedGame(Bracketed):
 
     @cached_property
     def A(self) -> Matrix:
-        """The margin matrix A of this game as a read-only array."""
+        """The margin matrix as a read-only array."""
         array: Matrix = self.game().matrix.toarray()
         array.flags.writeable = False
         return array
 
     def game(self) -> Game:
-        """Return the game, rebuilt from its certificate or from its generator.
+        """Return the game, rebuilt from its certificate or generator.
 
-        If its digest differs from the digest in the index, an InputError is raised.
+        Raise an InputError if its digest differs from the one in the index.
         """
         game = Game(self._matrix(), self.relaxation, over=self.over)
         if game.digest != self.game_digest:
             raise InputError(
-                f"the index and the certificate of {self.name!r} are about different games"
+                f"the index and the certificate of {self.name!r} describe different games"
             )
         return game
 

@@ -1,4 +1,4 @@
-"""The check of a set of certified games, which verifies all certificates and the index."""
+"""The check of a set of certified games, including all certificates and the index."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Checked(NamedTuple):
     game: CertifiedGame
     """The checked game, with the bounds from the index."""
     reason: str
-    """The reason why the game is rejected, or "" if it is accepted."""
+    """The reason for a rejection, or "" if the game is accepted."""
 
     @property
     def ok(self) -> bool:
-        """Whether the certified game is accepted, because its certificate and the index agree."""
+        """Whether the certificate is valid and agrees with the index."""
         return not self.reason
 
 
@@ -37,17 +37,16 @@ class Summary(NamedTuple):
     directory: Path
     rows: tuple[Checked, ...]
     problems: tuple[str, ...]
-    """The problems of the set of games as a whole, such as a missing index, or files that the index
-    does not list."""
+    """Problems of the whole set, such as a missing index, or files that the index does not list."""
 
     @property
     def failed(self) -> tuple[Checked, ...]:
-        """The results for those games of the set that are rejected."""
+        """The results for the rejected games."""
         return tuple(row for row in self.rows if not row.ok)
 
     @property
     def ok(self) -> bool:
-        """Whether the index of the set and the certificates of all its games are accepted."""
+        """Whether the index and all certificates are accepted."""
         return not self.problems and not self.failed
 
     def __bool__(self) -> bool:
@@ -55,12 +54,11 @@ class Summary(NamedTuple):
 
 
 def check(directory: str | os.PathLike[str], progress: Progress | None = None) -> Summary:
-    """Check every certificate of a set again, and compare the certificates with the index.
+    """Recheck every certificate of a set, and compare it with the index.
 
-    A game is accepted if four conditions hold. The digest of the file equals the digest in the
-    index. The certificate proves its bounds when everything is recomputed. The index has the same
-    bounds and the same level. The certificate and the index are about the same game. Built-in games
-    and games from a generator are rebuilt and compared with the certificate.
+    A game is accepted if its file has the digest from the index, its recomputed proof is valid, and
+    the index has the same bounds, the same level and the same game. Built-in and generated games
+    are rebuilt and compared with the certificate.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Small games on which solvers tend to fail.
 
-Their matrices have one row, one column, ties or opposite rows, or their caps are tight. Their
-optima are known in closed form, and the tests compare solvers with these optima.
+Their matrices have one row, one column, ties or opposite rows, or their caps are tight. The tests
+compare solvers with the closed-form optima.
 """
 
 from __future__ import annotations
@@ -17,15 +17,11 @@ class Corner(NamedTuple):
 
     rows: Any
     games: tuple[tuple[str, str], ...]
-    """The games on this matrix, as pairs of strings. The first string describes the relaxation and
-    the second the domain."""
+    """The games on this matrix, as pairs of texts: the relaxation and the domain."""
 
     @property
     def A(self) -> NDArray[np.float64]:
-        """The margin matrix of these games, with a row for each example of the game.
-
-        The matrix has a column for each hypothesis.
-        """
+        """The margin matrix, with a row for each example and a column for each hypothesis."""
         return np.array(self.rows, dtype=np.float64)
 
 
@@ -33,7 +29,7 @@ _BALL = "L1Ball(1)"
 _HARD = ("HardMargin()", _BALL)
 _SIGNED = ("HardMargin()", "Simplex()")
 _FLAT = ("Capped(fraction=1)", _BALL)
-"""A game with the cap 1/m on the m weights, so that only the uniform distribution is feasible."""
+"""A game with the cap 1/m on the weights, so that only the uniform distribution is feasible."""
 _CAPPED = ("Capped(k=3/2)", _BALL)
 _NORM = ("NormPenalty(inf, 1/2)", _BALL)
 _SUM = ("Capped(k=3/2) + NormPenalty(inf, 1/2)", _BALL)
@@ -79,4 +75,4 @@ CORNERS: dict[str, Corner] = {
     "tiny-entries": Corner([[1e-300, 0], [0, 1e-300]], (_HARD, _FLAT)),
     "tiny-and-large-entries": Corner([[1, -1e-12], [-1, 1e-12], [1e-12, 1]], (_HARD, _CAPPED)),
 }
-"""The built-in small games, by the names of their matrices."""
+"""The built-in small games, by matrix name."""

@@ -1,6 +1,4 @@
-"""Games in a specification, each with its name, the source of its matrix, its relaxation and its
-domain.
-"""
+"""Games in a specification: their names, matrix sources, relaxations and domains."""
 
 from __future__ import annotations
 
@@ -31,41 +29,33 @@ class Entry:
     """A game in a specification, for which `make` writes a certificate."""
 
     name: str
-    """The name of the game in the specification.
-
-    The name of the certificate file is this name followed by ".json".
-    """
+    """The name of the game. The certificate file is named NAME.json."""
     source: dict[str, Any]
-    """The description of the game's margin matrix, from which `Sources` makes the matrix."""
+    """The description from which `Sources` makes the margin matrix."""
     relaxation: str
     over: str
     level: str | None
-    """The requested level of proof: "exact", "enclosed", or None for the strongest level that is
-    possible."""
+    """The requested level of proof: "exact", "enclosed", or None for the strongest possible one."""
     tol: float
-    """The requested difference between the bounds on the game's optimum.
-
-    It is 0 if the optimum must be exact.
-    """
+    """The requested gap between the bounds. It is 0 if the optimum must be exact."""
 
     @property
     def inline(self) -> bool | None:
-        """Whether the certificate of this game must contain the margin matrix.
+        """Whether the certificate must contain the margin matrix.
 
-        It is True if the matrix comes from a file, and otherwise None, which leaves the choice to
-        `certify`.
+        It is True for a matrix from a file. Otherwise it is None, and `certify` chooses.
         """
         return True if any(kind in self.source for kind in FILES) else None
 
     def game(self, matrix: MarginMatrix) -> Game:
-        """Return the game of this entry of the specification, given its margin matrix."""
+        """Return the game, given its margin matrix."""
         return Game(matrix, relaxation_of(self.relaxation), over=read_over(self.over))
 
     def resolved(self, m: int) -> tuple[Relaxation, Domain, str]:
-        """Return the relaxation, the domain and the level of the game for m examples.
+        """Return the relaxation, the domain and the level for m examples.
 
-        If the relaxation is not defined for m, or if the level is impossible, an InputError names
-        the game.
+        If the relaxation is undefined for m, or the level is impossible, raise an InputError that
+        names the game.
         """
         with error_prefix(f"game {self.name!r}: "):
             f = relaxation_of(self.relaxation).resolve(m)
@@ -96,7 +86,7 @@ def slug(label: str) -> str:
 
 
 def is_about(document: dict[str, Any], game: Game, level: str) -> bool:
-    """Return whether the certificate in `document` is about this game and has this level."""
+    """Return whether a certificate is about this game and has this level."""
     described = document.get("game")
     if not isinstance(described, dict) or document.get("level") != level:
         return False

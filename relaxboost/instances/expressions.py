@@ -1,4 +1,4 @@
-"""A parser of strings that describe relaxations, such as ``Capped(k=2)``. It runs no code."""
+"""A parser for texts that describe relaxations, such as ``Capped(k=2)``. It runs no code."""
 
 from __future__ import annotations
 
@@ -15,21 +15,18 @@ from relaxboost._core.names import known_names
 from relaxboost.relaxations.base import Relaxation
 
 MAX_EXPRESSION_CHARACTERS = 10_000
-"""The maximum number of characters in the text of a relaxation. A longer text is probably a
-mistake, and Python's parser might need too much memory for it."""
+"""The maximum length of a relaxation text. A longer text is probably a mistake, and Python's parser
+might need too much memory for it."""
 MAX_EXPRESSION_CALLS = 50
-"""The maximum number of classes and methods that the text of a relaxation calls. These calls are
-nested in each other, and hundreds of them would overflow Python's stack."""
+"""The maximum number of calls in a relaxation text. Hundreds of nested calls would overflow
+Python's stack."""
 _CHANGES = ("shifted", "scaled")
 
 
 def families() -> dict[str, Callable[..., Relaxation]]:
-    """Return a dictionary from names to classes of relaxations.
+    """Return the relaxation classes by name, except those that need a function as an argument.
 
-    Classes that need a function as an argument are left out.
-
-    The classes are those in `relaxations/__init__.pyi`. A class that is added to that file can also
-    be used here.
+    The classes are those in `relaxations/__init__.pyi`.
     """
     named = {name: getattr(relaxations, name) for name in relaxations.__all__}
     return {
@@ -42,12 +39,11 @@ def families() -> dict[str, Callable[..., Relaxation]]:
 
 
 def read_relaxation(text: str) -> Relaxation:
-    """Return the relaxation that a string such as ``Capped(k=10) + 0.1*KLPenalty(1)`` describes.
+    """Return the relaxation for a string such as ``Capped(k=10) + 0.1*KLPenalty(1)``.
 
-    The string is parsed and never executed. It may contain relaxations of the package, sums,
-    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers. In
-    these arguments, 1/3 is an exact fraction, ``inf`` is infinity, and 0.1 is the float that is
-    nearest to one tenth.
+    The string is parsed, never executed. It may contain relaxations of the package, sums,
+    multiples, ``.shifted(d0)`` and ``.scaled(c)``. Arguments are numbers and lists of numbers: 1/3
+    is an exact fraction, ``inf`` is infinity, and 0.1 is the float nearest to one tenth.
 
     Raises
     ------
@@ -81,7 +77,7 @@ class _Reader:
         self._known = families()
 
     def relaxation(self, node: ast.expr) -> Relaxation:
-        """Return the relaxation that a node of the syntax tree describes."""
+        """Return the relaxation that a syntax tree node describes."""
         match node:
             case ast.BinOp(left, ast.Add(), right):
                 return self.relaxation(left) + self.relaxation(right)
@@ -99,7 +95,7 @@ class _Reader:
         self._refuse(node, "a relaxation must be a family with its parameters, a sum or a multiple")
 
     def value(self, node: ast.expr) -> Any:
-        """Return the number, or the list of numbers, that a node of the syntax tree describes."""
+        """Return the number or list of numbers that a syntax tree node describes."""
         match node:
             case ast.Constant(int() | float() as number) if not isinstance(number, bool):
                 return number

@@ -1,9 +1,8 @@
 """Generators of margin matrices from a seed.
 
 The same seed gives the same matrix on every machine and with every version of NumPy. The generators
-use the raw 64-bit output of the random generator PCG64, integer arithmetic, and one correctly
-rounded division. NumPy guarantees that this output never changes. So the digests in an index remain
-valid with later versions of NumPy.
+use the raw 64-bit output of PCG64, which NumPy guarantees never to change, integer arithmetic, and
+one correctly rounded division. So the digests in an index remain valid.
 """
 
 from __future__ import annotations
@@ -62,9 +61,8 @@ def gaussian(draw: _Draw, m: int, n: int, digits: int = 3, lean: float = 0.0) ->
 
 
 def normalised(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
-    """Return a matrix of random numbers whose distribution is nearly Gaussian.
-
-    Each column is divided by its largest absolute entry.
+    """Return a matrix of nearly normal numbers, with each column divided by its largest absolute
+    entry.
     """
     bell = _bell(draw, m, n, digits)
     return bell / np.maximum(np.abs(bell).max(axis=0), 1)
@@ -100,26 +98,21 @@ def separable(draw: _Draw, m: int, n: int, digits: int = 3) -> Matrix:
 
 
 def duplicated(draw: _Draw, m: int, n: int, distinct: int | None = None, digits: int = 3) -> Matrix:
-    """Return a matrix of uniform rows, of which at most `distinct` are different.
+    """Return a matrix of uniform rows, at most `distinct` of which are different.
 
-    By default, `distinct` is half of the number of rows.
+    By default, `distinct` is half the number of rows.
     """
     few = max(1, m // 2) if distinct is None else distinct
     return uniform(draw, few, n, digits)[draw.below(few, m)]
 
 
 def ties(draw: _Draw, m: int, n: int) -> Matrix:
-    """Return a matrix of entries −1, −1/2, 0, 1/2 and 1, which lead to many ties and degenerate
-    bases.
-    """
+    """Return a matrix of entries −1, −1/2, 0, 1/2 and 1, with many ties and degenerate bases."""
     return draw.between(2, m, n) / 2.0
 
 
 def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") -> Any:
-    """Return the margin matrix of a game with a known value.
-
-    An optimal distribution and optimal weights are planted in the matrix; see `planting.plant`.
-    """
+    """Return the margin matrix of a game with a planted optimum; see `planting.plant`."""
     cap = Fraction(k) if isinstance(k, str) else k
     return planting.plant(m, n, cap, draw.seed, entries).A
 
@@ -130,10 +123,7 @@ _KINDS: dict[str, Callable[..., Matrix]] = {make.__name__: make for make in _MAK
 OPTIONS: dict[str, tuple[str, ...]] = {
     kind: tuple(inspect.signature(make).parameters)[3:] for kind, make in _KINDS.items()
 }
-"""The names of the options of each generator of matrices.
-
-The numbers of rows and columns and the seed are not included.
-"""
+"""The option names of each generator, except rows, columns and seed."""
 
 
 def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
@@ -161,6 +151,6 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
 def generate(kind: str, m: int, n: int, seed: int, **options: Any) -> Any:
     """Return a margin matrix with m rows and n columns from the generator `kind`.
 
-    `OPTIONS` lists the options of each generator.
+    `OPTIONS` lists the generator options.
     """
     return _KINDS[kind](_Draw(seed), m, n, **options)

@@ -30,49 +30,45 @@ from relaxboost.solvers.solve import solve
 INDEX = "index.json"
 
 MAX_LPBOOST_ENTRIES = 20_000
-"""The maximum number of entries of a margin matrix whose game LPBoost solves, if the relaxation is
-piecewise linear. The certified gap of LPBoost is mostly a rounding error, and far below the
-requested gap. For a matrix with 90 000 entries, LPBoost takes 50 times as long as the default
-method."""
+"""The largest margin matrix, in entries, whose game LPBoost solves if the relaxation is piecewise
+linear. Its certified gap is mostly a rounding error, far below the requested gap. With 90 000
+entries, LPBoost takes 50 times as long as the default method."""
 
 Progress = Callable[[int, int, str], Any]
 
 
 class Made(NamedTuple):
-    """The result of `make`: the directory of a set of games, and the names of its certificates."""
+    """The result of `make`: the directory of a set, and the names of its certificates."""
 
     directory: Path
     made: tuple[str, ...]
-    """The names of the certificates that this run of `make` has written."""
+    """The certificates that this run has written."""
     kept: tuple[str, ...]
-    """The names of the certificates that existed before and were kept, because they are about the
-    same game."""
+    """The existing certificates that were kept, because they are about the same game."""
     wide: tuple[str, ...]
-    """The names of the games of the set whose bounds are valid but farther apart than requested."""
+    """The games whose bounds are valid but farther apart than requested."""
     log: Path
-    """The path of the log file of `make`, which contains the solvers and their times. The file is
-    not part of the set of games."""
+    """The log file of `make`, with the solvers and their times. It is not part of the set."""
 
 
 def make(
     spec: str | os.PathLike[str], out: str | os.PathLike[str], progress: Progress | None = None
 ) -> Made:
-    """Make the set of certified games that a specification describes, or the missing part of this
-    set.
+    """Make or complete the set of certified games for a specification.
 
-    For each game, `make` writes a certificate NAME.json. At the end it writes index.json. The same
-    specification always gives files with the same bytes. Times and solvers are written to the log
-    file OUT.log next to the directory.
+    `make` writes a certificate NAME.json for each game, and finally index.json. The same
+    specification always gives files with the same bytes. Solvers and times are written to OUT.log
+    next to the directory.
 
     An existing certificate is kept if it is about the same game, was made for the same gap, and
-    proves its bounds. So if a run is interrupted or killed, only one game is lost. Run `make` again
-    to finish the set.
+    proves its bounds. So an interrupted run loses only one game. Run `make` again to finish the
+    set.
 
     Parameters
     ----------
     spec : path
-        A TOML file in the format that the page on instances describes. Paths in this file are
-        relative to it.
+        A TOML file in the format described on the page on instances. Its paths are relative to the
+        file.
     out : path
         The directory of the set. It is created if it does not exist.
     progress : callable, optional
@@ -148,9 +144,7 @@ def _line(entry: Entry, game: Game, certificate: Certificate) -> dict[str, Any]:
 
 
 def _certificate(entry: Entry, game: Game, path: Path) -> tuple[Certificate, str]:
-    """Return the certificate of a game in the specification, and its origin as text: "kept", or
-    "made by" with the name of a solver.
-    """
+    """Return the certificate of a game, and its origin: "kept", or "made by" and a solver name."""
     _, _, level = entry.resolved(game.m)
     # The comments store the requested tol, so another tol gives another certificate.
     comments = {"name": entry.name, "tol": repr(entry.tol)}

@@ -1,10 +1,10 @@
-"""Games of any size with a known optimum. An optimal pair (d, w) is planted in the margin matrix A.
+"""Games of any size with a known optimum. An optimal pair (d, w) is planted in the margin matrix.
 
-By complementary slackness, a distribution d and weights w are optimal if two conditions hold.
-First, the columns with nonzero weight in w have the largest edge. Second, there is a number γ such
-that the margin of an example is γ if d_i is between 0 and its cap, larger than γ if d_i = 0, and
-smaller than γ if d_i is at its cap. The matrix consists of blocks of b examples and b columns with
-the same number of entries +1 in every row and column. So both conditions are proved by counting.
+By complementary slackness, d and w are optimal if two conditions hold. First, the columns with
+nonzero weight have the largest edge. Second, there is a number γ such that the margin of an example
+is γ if d_i is between 0 and its cap, larger than γ if d_i = 0, and smaller than γ if d_i is at its
+cap. In the matrix, each block of b examples and b columns has the same number of entries +1 in
+every row and column, so both conditions are proved by counting.
 """
 
 from __future__ import annotations
@@ -27,59 +27,54 @@ from relaxboost.relaxations import Capped, HardMargin
 Index = NDArray[np.int64]
 
 MIN_BLOCK_SIZE = 5
-"""The smallest size b of a block of a planted game. A block consists of b rows and b columns, and
-most of its entries are +1."""
+"""The smallest block size b. A block has b rows and b columns, and most of its entries are +1."""
 MAX_BLOCK_SIZE = 32
-"""The largest size b of a block. It is smaller if the game has few rows or columns."""
+"""The largest block size b. It is smaller if the game has few rows or columns."""
 ENTRIES_DRAWN_AT_ONCE = 4_000_000
-"""The number of random entries of a planted game that are drawn or summed at a time, to save
-memory. The generated matrices depend on this number, so that it must not change."""
+"""The number of random entries drawn or summed at a time, to save memory. It must not change,
+because the generated matrices depend on it."""
 
 
 class _Group(NamedTuple):
-    """A group of examples of a planted game, which have the same weight d_i and the same margin."""
+    """A group of examples with the same weight d_i and the same margin."""
 
     rows: Index
     weight: Fraction
     plus: int
-    """The number of entries +1 among b entries of a row of the group, where b is the size of a
-    block. In each class of columns, this is the same share of the entries of a row."""
+    """The number of entries +1 among b entries of a row of the group, where b is the block size. In
+    each class of columns, this is the same share of the entries of a row."""
 
 
 class _Class(NamedTuple):
-    """The columns of a planted matrix that have the same weight in the optimal weights w."""
+    """The columns with the same weight in w."""
 
     columns: Index
     weight: Fraction
 
 
 class _Layout(NamedTuple):
-    """The division of a planted matrix into groups of rows and classes of columns."""
+    """The division of a planted matrix into row groups and column classes."""
 
     b: int
-    """The number of rows and columns of a block. The number of columns in each class is a multiple
-    of it, and a group of examples with nonzero weight has this number of rows."""
+    """The block size. The number of columns in each class is a multiple of it, and each group of
+    examples with nonzero weight has this number of rows."""
     groups: list[_Group]
     classes: list[_Class]
     others: Index
-    """The indices of the columns of the planted matrix whose weight in w is 0."""
+    """The columns whose weight in w is 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plant:
     """A margin matrix whose game over the unit l1 ball has a known optimum.
 
-    The optimum is attained by a distribution d over the examples and weights w of the columns,
-    which were chosen before the matrix was made.
+    A distribution d and weights w, chosen before the matrix was made, attain the optimum.
     """
 
     A: NDArray[Any]
     """The margin matrix of shape (m, n). Its type is int8 for signs and float64 for floats."""
     k: Fraction | None
-    """The parameter k of the cap 1/k on the weights of the examples.
-
-    It is None for the hard margin.
-    """
+    """The k of the cap 1/k on the example weights, or None for the hard margin."""
     value: Fraction
     d: tuple[Fraction, ...]
     support: tuple[int, ...]
@@ -88,14 +83,14 @@ class Plant:
     gamma: Fraction
 
     def game(self) -> Game:
-        """Return the game with this margin matrix, with weights w in the unit l1 ball."""
+        """Return the game of this matrix, over the unit l1 ball."""
         return Game(self.A, HardMargin() if self.k is None else Capped(k=self.k))
 
     def prove(self) -> None:
         """Prove that `value` is the value of the game.
 
-        The lower bound from w and the upper bound from d are computed in integers. If one of them
-        differs from `value`, an AssertionError is raised.
+        Both bounds are computed in integers. Raise an AssertionError if one of them differs from
+        `value`.
         """
         bits = _bits(*self.A.shape) if self.A.dtype.kind == "f" else 0
         one = 1 << bits
@@ -119,13 +114,13 @@ class Plant:
 def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -> Plant:
     """Return a margin matrix with m rows and n columns, whose game has a known optimum.
 
-    An optimal distribution d over the examples and optimal weights w are planted in the matrix.
-    The columns with nonzero weight in w have the absolute edge ρ, which is the value of the game.
-    Their weights are in the ratio 1:2:3, or 1:2, or equal if there are few columns. All other
-    columns have smaller absolute edges, and about half of these edges are only a little smaller.
-    Some weights d_i are between 0 and the cap 1/k, and these examples have a common margin γ. If m
-    and k leave room, other weights are zero, and these examples have margins above γ. If k > 5,
-    weights may also be at the cap, and these examples have margins below γ.
+    An optimal distribution d and optimal weights w are planted in the matrix. The columns with
+    nonzero weight have the absolute edge ρ, the value of the game. Their weights are in the ratio
+    1:2:3, or 1:2 or equal if there are few columns. All other columns have smaller absolute edges,
+    and about half of these edges are only a little smaller. Some weights d_i are between 0 and the
+    cap 1/k, and these examples have a common margin γ. If m and k leave room, other weights are
+    zero, and these examples have margins above γ. If k > 5, weights may also be at the cap, and
+    these examples have margins below γ.
 
     Parameters
     ----------
@@ -195,7 +190,7 @@ def plant(m: int, n: int, k: Any = None, rng: Rng = 0, entries: str = "signs") -
 def _groups(
     m: int, n: int, k: Fraction | None, rng: np.random.Generator
 ) -> tuple[int, list[_Group]]:
-    """Return the size b of the blocks, and a list of the groups of examples in random order."""
+    """Return the block size b, and the groups of examples in random order."""
     cap = f"k={'None' if k is None else spell(k)}"
     if m < 2 * MIN_BLOCK_SIZE or n < MIN_BLOCK_SIZE or (k is not None and k < 1):
         raise InputError(f"plant({m}, {n}, {cap}) needs m >= 10, n >= 5 and k >= 1")
@@ -220,7 +215,7 @@ def _groups(
 def _weigh(
     m: int, b: int, k: Fraction | None, capped: int, between: int, rng: np.random.Generator
 ) -> list[_Group]:
-    """Return groups of examples whose weight is at the cap, between 0 and the cap, or 0."""
+    """Return groups of examples with weights at the cap, between 0 and the cap, or 0."""
     order = rng.permutation(m)
     plus = int(rng.integers(b // 2 + 2, min(b - 1, b // 2 + 4) + 1))
     blocks = [order[i * b : (i + 1) * b] for i in range(capped + between)]
@@ -243,7 +238,7 @@ def _weigh(
 
 
 def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
-    """Return the classes of those columns that have a positive weight in the optimal weights w.
+    """Return the classes of columns with positive weight in w.
 
     The columns of a class have the same weight. About an eighth of all columns are in a class.
     """
@@ -261,9 +256,9 @@ def _classes(n: int, b: int, rng: np.random.Generator) -> list[_Class]:
 
 
 def _fill_used(A: NDArray[np.int8], plan: _Layout, rng: np.random.Generator) -> None:
-    """Fill the columns of A that have a positive weight in the optimal weights w.
+    """Fill the columns of A with positive weight in w.
 
-    All rows in a group of examples get the same number of entries +1 in each class of columns.
+    All rows of a group get the same number of entries +1 in each class of columns.
     """
     for group, used in product(plan.groups, plan.classes):
         size = used.columns.size

@@ -15,9 +15,9 @@
         certified = certified_games("ties-at-the-cap.capped-k-7-2")
         assert_bracketed(my_solver(certified.A, k=3.5), certified, tol=1e-6)
 
-The option ``--certified-games DIR``, which may be repeated, sets the folders of the games. The
-setting ``certified_games`` in the configuration of pytest does the same. By default the plugin uses
-the games that come with relaxboost. It imports nothing large before a test uses the games.
+The repeatable option ``--certified-games DIR`` or the pytest setting ``certified_games`` sets the
+folders of the games. By default the plugin uses the games that come with relaxboost. It imports
+nothing large before a test uses the games.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test with the argument `certified_game` once for each game that its mark selects."""
+    """Run a test with the argument `certified_game` once for each game selected by its mark."""
     mark = metafunc.definition.get_closest_marker("certified_games")
     if "certified_game" not in metafunc.fixturenames:
         if mark in metafunc.definition.own_markers:
@@ -94,13 +94,13 @@ def _load(config: pytest.Config) -> CertifiedGames:
 
 @pytest.fixture(scope="session")
 def certified_games(request: pytest.FixtureRequest) -> CertifiedGames:
-    """Return a function from names to certified games: ``certified_games("identity-3")``."""
+    """Return a function that loads a certified game by name: ``certified_games("identity-3")``."""
     return _load(request.config)
 
 
 @pytest.fixture
 def certified_game(request: pytest.FixtureRequest) -> CertifiedGame:
-    """Return a certified game. The test runs once for each game that its mark selects.
+    """Return a certified game. The test runs once for each game selected by its mark.
 
     A test without the mark `certified_games` runs once for each of the more than 100 games.
     """

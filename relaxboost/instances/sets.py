@@ -1,4 +1,4 @@
-"""Sets of certified games, which can be loaded, selected by conditions, and accessed by name."""
+"""Sets of certified games, with access by name and selection by conditions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from relaxboost.instances.certified import CertifiedGame
 from relaxboost.relaxations import Relaxation
 
 CORNER_CASES = Path(__file__).parent / "corner-cases"
-"""The folder of small games, each of which is extreme in one respect."""
+"""The folder of small extreme games."""
 LARGER_GAMES = Path(__file__).parent / "larger-games"
-"""The folder of games with 40 x 30 and 200 x 100 entries. Solvers that stop too early fail on
-them."""
+"""The folder of games with 40 x 30 and 200 x 100 entries, on which solvers that stop too early
+fail."""
 
 FORMAT = "relaxboost references"
-"""The name of the format, which every index file contains. The name must not change."""
+"""The format name in every index file. It must not change."""
 
 _TEXTS = ("name", "file", "sha256", "game", "relaxation", "over", "level", "lower", "upper")
 _FIELDS = {*_TEXTS, "m", "n", "source"}
@@ -34,7 +34,7 @@ _FIELDS = {*_TEXTS, "m", "n", "source"}
 class CertifiedGames(Mapping[str, CertifiedGame]):
     """A mapping from names to the certified games in some directories.
 
-    The call ``games(name)`` returns a game after a check of its certificate file.
+    The call ``games(name)`` checks the certificate file before it returns the game.
     """
 
     def __init__(self, games: list[CertifiedGame], where: str) -> None:
@@ -56,12 +56,12 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         return f"CertifiedGames({len(self)} games in {self._where})"
 
     def __call__(self, name: str) -> CertifiedGame:
-        """Return the certified game with the given name, after a check of the digest of its file.
+        """Return the certified game with the given name, after a check of its file digest.
 
         Raises
         ------
         InputError
-            If no game has this name, or if the digest of its file differs.
+            If no game has this name, or if its file digest differs.
         """
         if name not in self._games:
             hint = did_you_mean(name, self._games)
@@ -79,7 +79,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         n: int | Container[int] | None = None,
         level: str | None = None,
     ) -> CertifiedGames:
-        """Return the games that satisfy all given conditions. At least one game must satisfy them.
+        """Return the games that satisfy all given conditions.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         Raises
         ------
         InputError
-            If no game satisfies the conditions, or if a condition has a wrong type, such as the
+            If no game satisfies the conditions, or if a condition has the wrong type, such as the
             name of a relaxation instead of the relaxation.
         """
         _check_kinds("relaxation", relaxation, Relaxation, "rb.Capped or rb.Capped(k=2)")
@@ -165,17 +165,15 @@ def _listed(**conditions: Any) -> str:
 
 
 def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGames:
-    """Return the games of one or more sets. By default, these are the sets of the package.
-
-    This function reads only the indices. When a certificate is first used, it is read, and the
-    digest of its file is compared with the index. Use `check` to recompute the proofs of the
-    bounds.
+    """Load the games of one or more sets, by default those of the package. Only the indices are
+    read. Each certificate is read at its first use, and its file digest is compared with the index.
+    Use `check` to recompute the proofs.
 
     Parameters
     ----------
     *directories : path
-        Directories that `make` has written. If two directories have a game of the same name, the
-        game of the first one is used.
+        Directories that `make` has written. If two of them have a game of the same name, the game
+        from the first one is used.
     **conditions
         The conditions of `CertifiedGames.select`, such as ``relaxation=rb.Capped, m=40``.
 
@@ -196,7 +194,7 @@ def load(*directories: str | os.PathLike[str], **conditions: Any) -> CertifiedGa
 
 
 def read_index(directory: Path) -> list[CertifiedGame]:
-    """Read the index of a directory, and return the certified games that the index lists."""
+    """Read the index of a directory, and return its certified games."""
     path = directory / "index.json"
     try:
         with shallow():

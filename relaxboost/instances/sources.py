@@ -1,4 +1,4 @@
-"""The source of the matrix of a certified game: a generator, a built-in game, or a file."""
+"""Sources of the matrices of certified games: generators, built-in games and files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBER = r"(?:\d+/[1-9]\d*|\d+\.?\d*(?:e[-+]?\d+)?)"
 
 
 class Sources:
-    """A factory that makes the margin matrices of certified games from their descriptions."""
+    """A factory for the margin matrices of certified games."""
 
     # A specification often has several games with the same matrix, so the last matrix is kept.
 
@@ -108,10 +108,9 @@ def _small(path: Path, matrix: MarginMatrix, numbers: int) -> MarginMatrix:
 
 
 def read_over(text: str) -> domains.Domain:
-    """Return the domain of the weights w that a string such as ``L1Ball(1/2)`` or ``Simplex()``
-    describes.
+    """Return the domain for a string such as ``L1Ball(1/2)`` or ``Simplex()``.
 
-    If the string does not describe a domain with at most one number, an InputError is raised.
+    Raise an InputError unless the string describes a domain with at most one number.
     """
     found = re.fullmatch(rf"\s*(\w+)\(\s*({_NUMBER})?\s*\)\s*", text)
     name, number = found.groups() if found else ("", None)

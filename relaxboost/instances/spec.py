@@ -1,4 +1,4 @@
-"""The specification SPEC.toml, which is checked completely before any game is solved."""
+"""The specification SPEC.toml, which is validated before any game is solved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relaxboost.instances.generators import OPTIONS, check_options
 from relaxboost.instances.sources import Sources, read_over
 
 DEFAULT_GAP = 1e-9
-"""The requested difference between the bounds of a game if the specification has no `tol`."""
+"""The default gap between the bounds of a game, if the specification has no `tol`."""
 
 _SHARED = ("relaxations", "over", "level", "tol")
 _KEYS = {
@@ -29,14 +29,14 @@ _KEYS = {
     "npz": ("key",),
 }
 MAX_WHOLE_NUMBER = 1_000_000
-"""The largest number of rows, columns, copies or cuts, and the largest seed, in a specification. A
-larger number is probably a mistake, and would use up the memory."""
+"""The largest number of rows, columns, copies or cuts, and the largest seed. A larger number is
+probably a mistake, and would exhaust the memory."""
 
 
 def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
-    """Read a specification. Return a list of its games, and the sources of their margin matrices.
+    """Read a specification, and return its games and the sources of their margin matrices.
 
-    The specification is checked completely. If it is invalid, an InputError is raised.
+    Raise an InputError if any part of the specification is invalid.
     """
     path = check_input(path, folder=True)
     try:
@@ -47,7 +47,7 @@ def read_spec(path: str | os.PathLike[str]) -> tuple[list[Entry], Sources]:
     games = content.pop("game", [])
     _known(str(path), content, ("game", *_SHARED))
     if not (isinstance(games, list) and games and all(isinstance(g, dict) for g in games)):
-        raise InputError(f"{path} lists no games. Add a table [[game]] for each game")
+        raise InputError(f"{path} lists no games. Add a [[game]] table for each game")
     sources = Sources(path.parent)
     entries: list[Entry] = []
     for place, given in enumerate(games, start=1):
@@ -133,10 +133,10 @@ def _proof(where: str, shared: dict[str, Any]) -> tuple[str | None, float]:
 def _matrices(
     where: str, kind: str, given: dict[str, Any], sources: Sources
 ) -> Iterator[tuple[str, dict[str, Any], int, Any]]:
-    """Yield a tuple for each margin matrix that a [[game]] table describes.
+    """Yield a tuple for each margin matrix of a [[game]] table.
 
     The tuple contains the name, the source, the number of examples, and the default pairs
-    (relaxation, domain) of the matrix, or None if the matrix has no such pairs.
+    (relaxation, domain) of the matrix, or None if it has none.
     """
     if kind == "generator":
         yield from _generated(where, given)
@@ -146,7 +146,7 @@ def _matrices(
         yield from _builtin(where, given)
         return
     if kind == "csv" and "label" not in given:
-        raise InputError(f"{where}: csv also needs label, the name of the column of labels")
+        raise InputError(f"{where}: csv also needs label, the name of the label column")
     source = {key: given[key] for key in (kind, *_KEYS[kind]) if key in given}
     for key in (kind, "label", "key", "name"):
         if not isinstance(given.get(key, ""), str):
@@ -205,7 +205,7 @@ def _whole(
 
 
 def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str, str, str]]:
-    """Return a tuple (suffix of the name, relaxation, domain) for each game on a matrix."""
+    """Return a tuple (name suffix, relaxation, domain) for each game on a matrix."""
     given = shared.get("relaxations")
     if given is None and own is not None and "over" not in shared:
         pairs = [("", relaxation, over) for relaxation, over in own]
@@ -221,10 +221,7 @@ def _played(where: str, shared: dict[str, Any], own: Any) -> Iterator[tuple[str,
 
 
 def _check_planted(where: str, k: Any, planted: str, m: int, given: Any) -> None:
-    """Raise an InputError unless the relaxations in a table include the one with a known optimum.
-
-    The argument `planted` is the text of this relaxation, whose optimum is planted in the matrix.
-    """
+    """Raise an InputError unless a table includes the planted relaxation."""
     games = [relaxation_of(text).resolve(m) for _, text in _texts(where, given)]
     if relaxation_of(planted).resolve(m) not in games:
         raise InputError(
@@ -238,7 +235,7 @@ def _suffix(text: str, plain: str, label: str = "") -> str:
 
 
 def _texts(where: str, given: Any) -> list[tuple[str, str]]:
-    """Return pairs (label, string) for a string, a list of strings, or a table of strings."""
+    """Return pairs (label, text) for a string, a list of strings, or a table of strings."""
     listed: Any = [given] if isinstance(given, str) else given
     if isinstance(listed, list):
         listed = [("", text) for text in listed]

@@ -81,7 +81,7 @@ __all__ = [
 
 
 def checks() -> dict[str, str]:
-    """Return a dictionary from the name of each check to the property that it tests."""
+    """Return the name of each check with the property that it tests."""
     return {name: property_of(check) for name, check in _CHECKS.items()}
 
 
@@ -96,27 +96,26 @@ def check_relaxation(
 ) -> ConformanceReport:
     """Check that a relaxation satisfies its interface.
 
-    The results of its methods are compared with each other, and with the results of a cone solver
-    for `cvxpy_penalty`, at random points and at special points. The relative tolerance is 1e-9 if
-    the bounds of the relaxation are proved, and 1e-5 if they are only numerical. For numbers that a
-    cone solver computes, it is at least 1e-6. Proved lower bounds may exceed the true value only by
-    the rounding errors of the comparison.
+    Its methods are compared with each other, and with a cone solver for `cvxpy_penalty`, at random
+    and special points. The relative tolerance is 1e-9 if the bounds of the relaxation are proved,
+    1e-5 if they are only numerical, and at least 1e-6 for numbers from a cone solver. Proved lower
+    bounds may exceed the true value only by rounding errors of the comparison.
 
     Parameters
     ----------
     relaxation : Relaxation, or a function from m to a Relaxation
         The relaxation to check.
     sizes : iterable of int
-        The numbers m of examples for which the relaxation is checked.
+        The numbers m of examples for which to check the relaxation.
     seed : int
         The seed of the random instances, which do not depend on which other checks run.
     only : str or iterable of str, optional
         The names of the checks to run. By default all checks in `checks()` are run.
     skip : iterable of str
-        The names of checks to skip. They are listed in the report.
+        The names of checks to skip, which the report lists.
     inadmissible : iterable of int
-        The numbers of examples in `sizes` that the relaxation must reject: for them, `resolve` must
-        raise InputError. It must accept all other numbers in `sizes`.
+        The numbers of examples in `sizes` for which `resolve` must raise InputError. The relaxation
+        must accept all others.
 
     Returns
     -------
@@ -126,9 +125,9 @@ def check_relaxation(
     Raises
     ------
     ConformanceError
-        If a check fails. All checks are run, each up to the first size for which it fails. The
-        error of the first failed check, in the order of `checks()`, is raised, and its attribute
-        `others` contains the other errors.
+        If a check fails. Each check is run up to the first size for which it fails. The error of
+        the first failed check, in the order of `checks()`, is raised, and its attribute `others`
+        contains the other errors.
     InputError
         If the argument is not a relaxation, or if the name of a check is unknown.
 
@@ -190,11 +189,10 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation for m examples, with the points that all checks share. The result is
-    None if the relaxation rejects m, as it must.
+    """Return the relaxation for m examples, or None if it correctly rejects m.
 
-    The relaxation must reject m if `refuses` is true, and must accept m otherwise. If it violates
-    this rule, a ConformanceError is raised.
+    If `refuses` is true, the relaxation must reject m, and otherwise it must accept m. Raise a
+    ConformanceError if it does not.
     """
     given: Any = relaxation
     try:

@@ -1,4 +1,4 @@
-"""Tools for the conformance checks: test instances, comparisons with tolerances, and reports."""
+"""Tools for conformance checks: test instances, comparisons with tolerances, and reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 
 
 class ConformanceError(AssertionError):
-    """The error raised if a relaxation or a proxy violates its interface.
+    """A violation of the interface of a relaxation or proxy.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ConformanceError(AssertionError):
     m : int
         The number of examples or weights.
     figure, tolerance : float
-        The size of the violation, and the maximum size that is allowed.
+        The size of the violation, and the largest size allowed.
     promise : str
         The property that is violated.
     instance : dict
@@ -70,10 +70,7 @@ class ConformanceError(AssertionError):
         super().__init__("\n  ".join(self._lines))
 
     def beside(self, others: Iterable[ConformanceError]) -> ConformanceError:
-        """Add the errors of the other failed checks to this error, and return it.
-
-        The attribute `others` has these errors, and the message of this error names them.
-        """
+        """Add the errors of other failed checks to this error and its message, and return it."""
         self.others = tuple(others)
         also = [f"also:      {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
         # Errors are printed from `args`, so the other failures are added there.
@@ -94,12 +91,12 @@ def _expression(value: Any) -> str:
 
 @dataclass(frozen=True)
 class ConformanceRow:
-    """The result of a check at one size m, which is the number of examples or of weights.
+    """The result of a check at one size m, the number of examples or weights.
 
-    `figure` is the largest violation of the property that was checked. If it is negative, the
-    property holds with room to spare. `tolerance` is the largest violation allowed. `status` is
-    ``"passed"``, ``"skipped"``, ``"inadmissible"`` or ``"not claimed"``. The last one means that
-    the check is about a trait, such as symmetry, which the relaxation does not declare.
+    `figure` is the largest violation of the checked property. If it is negative, the property holds
+    with room to spare. `tolerance` is the largest violation allowed. `status` is ``"passed"``,
+    ``"skipped"``, ``"inadmissible"`` or ``"not claimed"``. ``"not claimed"`` means that the
+    relaxation does not declare the checked trait, such as symmetry.
     """
 
     check: str
@@ -109,14 +106,12 @@ class ConformanceRow:
     tolerance: float = math.nan
     comparisons: int = 0
     over: str = ""
-    """The domain of the weights, if the check is about a proxy. It is empty if the check is about a
-    relaxation.
-    """
+    """The weight domain in a check of a proxy. It is empty in a check of a relaxation."""
 
 
 @dataclass
 class ConformanceReport:
-    """The results of all checks for all numbers of examples, in the order of the checks."""
+    """The results of all checks for all sizes, in the order of the checks."""
 
     relaxation: str
     rows: list[ConformanceRow] = field(default_factory=list)
@@ -132,7 +127,7 @@ class ConformanceReport:
 
 
 class Subject:
-    """The relaxation under test for m examples, and the points that all checks share."""
+    """The relaxation under test for m examples, with the points that all checks share."""
 
     def __init__(self, given: Relaxation, relaxation: Relaxation, m: int, seed: int) -> None:
         self.given = given
@@ -140,7 +135,7 @@ class Subject:
         self.m = m
         self.seed = seed
         self.large = m > 50
-        """Whether m is so large that cone programs are slow, so that only a few are solved."""
+        """Whether m is so large that only a few cone programs are solved."""
 
     @cached_property
     def programs(self) -> Programs:
@@ -152,9 +147,8 @@ class Subject:
 
     @cached_property
     def feasible(self) -> list[Vector]:
-        """Points of the simplex at which the relaxation under test is finite.
-
-        They are the center, random points, and extreme points.
+        """Points of the simplex at which the relaxation is finite: the center, random points, and
+        extreme points.
         """
         # The points depend on the seed and on m only, so that one check alone sees the same points.
         rng = np.random.default_rng([self.seed, self.m])
@@ -171,7 +165,7 @@ class Subject:
 
     @cached_property
     def prices(self) -> list[float]:
-        """The values of the relaxation under test at the feasible points.
+        """The values of the relaxation at the feasible points.
 
         They are cached, because the relaxation may be slow.
         """
@@ -190,15 +184,12 @@ class Judge(ABC):
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error for a violated property.
-
-        Its message names the object under test and the instance.
-        """
+        """Return the error for a violated property, with the object under test and the instance."""
 
     def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
         """Record the size of a violation.
 
-        Raise a ConformanceError if the size exceeds the tolerance or is nan.
+        Raise a ConformanceError if it exceeds the tolerance or is nan.
         """
         # Adding 0.0 turns -0.0 into 0.0, which prints without a sign.
         figure = float(figure) + 0.0
@@ -220,15 +211,14 @@ class Judge(ABC):
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
 
     def demand(self, kept: bool, promise: str, **instance: Any) -> None:
-        """Raise a ConformanceError about the property `promise` if `kept` is false."""
+        """Raise a ConformanceError for the property `promise` if `kept` is false."""
         self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
 
 
 def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
-    """Run a check, and return the row of the report with its result.
+    """Run a check on `case`, and return its report row.
 
-    The function `check` is called with `case`, which has the test points and records the
-    violations. If the check fails, a ConformanceError is raised.
+    Raise a ConformanceError if the check fails.
     """
     try:
         # A check judges the result of an overflow, so that warnings are switched off.
@@ -246,15 +236,15 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
 
 
 def property_of(check: Callable[[Any], None]) -> str:
-    """Return the property that a check tests, which its docstring states, on one line."""
+    """Return the tested property, which is the docstring of the check, on one line."""
     return " ".join((check.__doc__ or "").split())
 
 
 class CheckRun:
-    """A run of the selected checks for several numbers m of examples. It adds rows to the report.
+    """A run of the selected checks for several sizes, which adds rows to the report.
 
-    `checks` is a dictionary from the names of all checks to their functions. `only` and `skip` are
-    names of checks.
+    `checks` is a dictionary with the functions of all checks by name. `only` and `skip` are check
+    names.
     """
 
     def __init__(
@@ -273,7 +263,7 @@ class CheckRun:
     def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
         """Run every selected check for m examples or weights.
 
-        The function `case` receives the name of a check, and returns the `Case` for this check.
+        `case` is a function that returns the `Case` for the name of a check.
         """
         for name in self._names:
             if name in self._skipped:
@@ -287,7 +277,7 @@ class CheckRun:
                     self.faults[name] = fault
 
     def refused(self, m: int, over: str = "") -> None:
-        """Add rows to the report which state that m is not admissible."""
+        """Add a row to the report for each check: m is inadmissible."""
         for name in self._names:
             self.report.rows.append(ConformanceRow(name, m, "inadmissible", over=over))
 
@@ -300,9 +290,9 @@ class CheckRun:
 
 
 def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the given names of checks as a list.
+    """Return the given check names as a list.
 
-    If a name is unknown, raise an InputError that names `argument`.
+    Raise an InputError that mentions `argument` if a name is unknown.
     """
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
@@ -325,16 +315,15 @@ class Case(Judge):
         super().__init__()
 
     def claims(self, trait: str) -> bool:
-        """Return whether the relaxation declares a trait, such as symmetry, and store the answer in
-        the attribute `claimed`.
-        """
+        """Return whether the relaxation declares a trait, and store the answer in `claimed`."""
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for numbers of magnitude `scale` in a check of the relaxation f.
+        """Return the tolerance for numbers of magnitude `scale`.
 
-        It is larger if the bounds of f are not proved, or if a solver computes values of f.
+        It is larger if the bounds of the relaxation are not proved, or if a solver computes its
+        values.
         """
         # The level may be exact although a method of the class uses a solver.
         least = SOLVER_ERROR if self._asks_solver or needs_solver(self.f) else 0.0
@@ -349,7 +338,7 @@ class Case(Judge):
 
     @property
     def rough(self) -> bool:
-        """Whether the distributions of the relaxation have only the accuracy of a cone solver."""
+        """Whether distributions have only the accuracy of a cone solver."""
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:
@@ -360,15 +349,14 @@ class Case(Judge):
         return max(self.tol(scale), _BASE["numerical"] * max(1.0, scale) if self.rough else 0.0)
 
     def solver_tol(self, scale: float = 1.0) -> float:
-        """Return the tolerance for a number that a cone solver has computed."""
+        """Return the tolerance for a number from a cone solver."""
         return max(SOLVER_ERROR * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return the tolerance for the rounding errors of a comparison of numbers of magnitude
-        `scale`.
+        """Return the tolerance for rounding errors in a comparison of numbers of magnitude `scale`.
 
-        If the bounds of the relaxation are not proved, or if a solver computes its values, the
-        result is the larger tolerance of the method `tol`.
+        If the bounds of the relaxation are not proved, or if a solver computes its values, it is
+        `tol`.
         """
         # Solvers accept points that violate a constraint by 1e-9.
         if not bounds_of(self.f).is_proved or self._asks_solver:
@@ -384,9 +372,7 @@ class Case(Judge):
         )
 
     def margins(self, count: int = 4) -> list[Vector]:
-        """Return vectors of margins for tests: random, with ties, outside of [−1, 1], and all
-        equal.
-        """
+        """Return test margins: random, with ties, outside [−1, 1], and all equal."""
         m = self.m
         rng = self.rng
         kinds: list[Callable[[], Vector]] = [
@@ -398,7 +384,7 @@ class Case(Judge):
         return [kinds[i % 4]() for i in range(count)]
 
     def thetas(self, count: int = 8) -> list[Vector]:
-        """Return arguments θ of f* for tests: 0, and random vectors of several sizes."""
+        """Return test arguments θ of f*: 0, and random vectors of several sizes."""
         m = self.m
         rng = self.rng
         tried = [np.zeros(m)]
@@ -409,9 +395,7 @@ class Case(Judge):
         return tried
 
     def points(self, count: int = 12) -> list[Vector]:
-        """Return points of R^m for tests: feasible points, scaled points, points with changed
-        signs, and random points.
-        """
+        """Return test points of R^m: feasible, scaled, with changed signs, and random."""
         m = self.m
         rng = self.rng
         feasible = self.subject.feasible
@@ -436,19 +420,14 @@ class Case(Judge):
         return math.fsum((d * u).tolist()) + self.f.penalty(d) + smoothing
 
     def best(self, u: Vector) -> float:
-        """Return the least value of <d, u> + f(d) over the test points.
-
-        It is an upper bound on F(u).
-        """
+        """Return the least value of <d, u> + f(d) over the test points, an upper bound on F(u)."""
         attained = self.objective(self.f.relaxed_margin(u.copy())[1], u)
         priced = zip(self.subject.feasible, self.subject.prices, strict=True)
         return min(attained, *(math.fsum((d * u).tolist()) + f for d, f in priced))
 
 
 def entropy(d: Vector) -> float:
-    """Return the relative entropy Σ d log d + log m of the distribution d to the uniform
-    distribution.
-    """
+    """Return the relative entropy Σ d log d + log m of d to the uniform distribution."""
     inside = d[d > 0.0]
     return math.fsum((inside * np.log(inside)).tolist()) + math.log(d.size)
 

@@ -1,4 +1,4 @@
-"""Checks of the method `distribution` of a relaxation, and a check in which a game is solved."""
+"""Checks of the distributions of a relaxation, and of the bounds on a random game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks that f and its conjugate f* agree with each other and with their cvxpy expressions."""
+"""Checks that f, its conjugate f* and their cvxpy expressions agree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relaxboost.testing.core import Case, size
 
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
-    """Return the optimal value of a cvxpy problem after its parameter was set to `at`.
+    """Return the optimal value of a cvxpy problem with its parameter set to `at`.
 
     Return nan if the solver fails.
     """

@@ -1,6 +1,4 @@
-"""Checks of the relaxed margin F(u) at margins u, and of the witnesses that prove lower bounds on
-it.
-"""
+"""Checks of the relaxed margin F(u), and of the witnesses that prove its lower bounds."""
 
 from __future__ import annotations
 
@@ -129,9 +127,7 @@ def every_witness(case: Case) -> None:
 
 
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
-    """Yield copies of a witness, which proves a lower bound, with one number or one array
-    changed.
-    """
+    """Yield copies of a witness with one number or one array changed."""
     # A bool selects a case of a formula and has no neighbouring values.
     if isinstance(witness, float | int) and not isinstance(witness, bool):
         w = float(witness)

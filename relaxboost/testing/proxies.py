@@ -1,4 +1,4 @@
-"""The conformance checks of proxies for online learning, built-in and user-defined.
+"""Conformance checks for built-in and user-defined online-learning proxies.
 
 ::
 
@@ -302,7 +302,7 @@ _CHECKS = {check.__name__: check for check in _ORDER}
 
 
 def proxy_checks() -> dict[str, str]:
-    """Return a dictionary from the name of each check of `check_proxy` to its description."""
+    """Return the name of each check of `check_proxy` with its description."""
     return {name: property_of(check) for name, check in _CHECKS.items()}
 
 
@@ -318,26 +318,25 @@ def check_proxy(
 ) -> ConformanceReport:
     """Check that a proxy satisfies its interface.
 
-    The function V of the proxy, its modulus, its mirror map, its conjugate and its cvxpy form are
-    compared with each other and with a cone solver, at random points and at special points.
+    The proxy function V, its modulus, mirror map, conjugate and cvxpy form are compared with each
+    other and with a cone solver, at random and special points.
 
     Parameters
     ----------
     proxy : Proxy
         The proxy to check.
     domains : iterable of Domain, optional
-        The domains. By default they are all `proxy.domains`, with the radii 1 and 5/2.
+        The domains. By default they are `proxy.domains` with the radii 1 and 5/2.
     sizes : iterable of int
         The numbers of weights M.
     seed : int
         The seed of the random points, which do not depend on which other checks run.
     only, skip : str or iterable of str
-        The names of the checks to run and of those to skip, from `proxy_checks()`. Skip
-        ``"symmetry"`` if V treats weights differently, and ``"modulus_attained"`` if the modulus is
-        conservative.
+        The names of the checks to run or to skip, from `proxy_checks()`. Skip ``"symmetry"`` if V
+        treats weights differently, and ``"modulus_attained"`` if the modulus is conservative.
     inadmissible : iterable of int
-        The numbers of weights in `sizes` that the proxy must reject: for them, `proxy.check` must
-        raise InputError. It must accept all other numbers in `sizes`.
+        The numbers of weights in `sizes` for which `proxy.check` must raise InputError. The proxy
+        must accept all others.
 
     Raises
     ------
@@ -363,10 +362,9 @@ def check_proxy(
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether the method `check` of the proxy rejects m weights.
+    """Return whether the proxy rejects m weights.
 
-    The proxy must reject them if and only if `announced` is true. Otherwise a ConformanceError is
-    raised.
+    Raise a ConformanceError unless it does so if and only if `announced` is true.
     """
     message = ""
     try:

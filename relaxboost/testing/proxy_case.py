@@ -1,4 +1,4 @@
-"""Tools for the conformance checks of a proxy: test points, and comparisons with tolerances."""
+"""Tools for the conformance checks of proxies: test points, and comparisons with tolerances."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class ProxyCase(Judge):
         self.alpha = float(proxy.modulus(domain, m))
         self.largest = float(proxy.largest(domain, m))
         self.loosest = math.inf
-        """The smallest value of left side / right side in the checks of strong convexity so far.
-        The inequality is (V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8."""
+        """The smallest ratio left side / right side in the checks of strong convexity so far. The
+        inequality is (V(x) + V(y))/2 − V((x + y)/2) >= α‖x − y‖²/8."""
 
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
@@ -45,9 +45,7 @@ class ProxyCase(Judge):
         )
 
     def tol(self, z: Vector | float = 0.0, beta: float = 1.0) -> float:
-        """Return an upper bound on the rounding error of the objective <z, w> + βV(w) over the
-        domain.
-        """
+        """Return an upper bound on the rounding error of <z, w> + βV(w) over the domain."""
         return 1e-12 * (float(np.abs(z).max()) * self.radius + beta * self.largest)
 
     def size(self, x: Vector) -> float:
@@ -59,9 +57,9 @@ class ProxyCase(Judge):
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Check that the weights w are a finite vector of m doubles in the domain.
+        """Check that w is a finite vector of m doubles in the domain.
 
-        `what` names them in messages.
+        `what` is its name in messages.
         """
         # The form comes first: `repair` would raise its own error for other arrays.
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
@@ -81,11 +79,11 @@ class ProxyCase(Judge):
             return np.asarray(self.proxy.gradient(w.copy(), self.domain))
 
     def mirror(self, z: Vector, beta: float = 1.0) -> Vector:
-        """Return the mirror image of z, which is the point w that minimises <z, w> + βV(w)."""
+        """Return the mirror image of z: the minimiser w of <z, w> + βV(w)."""
         return np.asarray(self.proxy.mirror(z.copy(), beta, self.domain))
 
     def conjugate(self, z: Vector, beta: float = 1.0) -> float:
-        """Return the conjugate, which is the maximum of −<z, w> − βV(w) over the domain."""
+        """Return the conjugate: the maximum of −<z, w> − βV(w) over the domain."""
         return float(self.proxy.conjugate(z.copy(), beta, self.domain))
 
     def objective(self, w: Vector, z: Vector, beta: float) -> float:
@@ -93,10 +91,7 @@ class ProxyCase(Judge):
         return math.fsum((z * w).tolist()) + beta * self.value(w)
 
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return the vertices of the domain on at most `most` random axes.
-
-        If 0 is a vertex, it is returned too.
-        """
+        """Return the domain vertices on at most `most` random axes, and 0 if it is a vertex."""
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
         if self.signed:
@@ -104,8 +99,8 @@ class ProxyCase(Judge):
         return units if isinstance(self.domain, Simplex) else [np.zeros(self.m), *units]
 
     def points(self, count: int = 8) -> list[Vector]:
-        """Return points of the domain for tests: the start, vertices, points near vertices, and
-        random points.
+        """Return test points of the domain: the start, vertices, points near vertices, and random
+        points.
         """
         rng = self.rng
         start = self.proxy.start(self.domain, self.m)
@@ -118,10 +113,10 @@ class ProxyCase(Judge):
         ]
 
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
-        """Return a point of the domain that is proportional to `shares`, which sum to 1.
+        """Return a point of the domain proportional to `shares`, which sum to 1.
 
-        If the domain contains negative weights, the signs are random. Unless the domain is the
-        simplex, the size of the point is random.
+        If the domain allows negative weights, the signs are random. Unless it is the simplex, the
+        size is random too.
         """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):
@@ -136,7 +131,7 @@ class ProxyCase(Judge):
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
         """Return pairs (z, β) for tests of the mirror map.
 
-        Some vectors z have ties, and their sizes vary.
+        The vectors z have various sizes, and some have ties.
         """
         rng = self.rng
         # With this size of z, <z, w> and βV(w) are comparable, and the mirror image is neither the

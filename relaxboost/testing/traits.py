@@ -1,4 +1,4 @@
-"""Checks that a relaxation has the traits that it claims."""
+"""Checks of the traits that a relaxation claims."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from relaxboost.testing.core import Case, size
 
 
 def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -> float:
-    """Return the minimum of <d, u> + f(d) over distributions d, computed with the linear program of
-    f.
+    """Return the minimum of <d, u> + f(d) over distributions d, from the linear program of f.
 
     If `fixed` is given, return f(fixed) instead.
     """

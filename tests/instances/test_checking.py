@@ -91,7 +91,7 @@ def test_a_sound_certificate_of_another_game(own):
     sha = hashlib.sha256(path.read_bytes()).hexdigest()
     claims = {"sha256": sha, "lower": document["lower"], "upper": document["upper"]}
     edit_index(own, lambda _, entry: entry.update(claims))
-    assert "are about different games" in only_failure(own)
+    assert "describe different games" in only_failure(own)
     digest = load(own / "games")["uniform-6x4-002.capped-k-2"].game_digest
     edit_index(own, lambda _, entry: entry.update(game=digest))
     assert only_failure(own) == "its source makes a different matrix from that in the certificate"
@@ -102,9 +102,9 @@ INDEX = {
     "upper": ({"upper": "1"}, "the index states different bounds or another level"),
     "level": ({"level": "enclosed"}, "the index states different bounds or another level"),
     "sha256": ({"sha256": "0" * 64}, "differs from the file that the index describes"),
-    "game": ({"game": "0" * 64}, "are about different games"),
-    "relaxation": ({"relaxation": "Capped(k=3)"}, "are about different games"),
-    "over": ({"over": "Simplex()"}, "are about different games"),
+    "game": ({"game": "0" * 64}, "describe different games"),
+    "relaxation": ({"relaxation": "Capped(k=3)"}, "describe different games"),
+    "over": ({"over": "Simplex()"}, "describe different games"),
     "code": ({"relaxation": "open('x')"}, "no relaxation is called open"),
     "m": ({"m": 7}, "the index states a different size"),
     "seed": (

@@ -82,7 +82,7 @@ def test_files_of_every_kind(write, tmp_path):
 
 
 BAD = {
-    "no games": ("tol = 1", "lists no games. Add a table [[game]]"),
+    "no games": ("tol = 1", "lists no games. Add a [[game]] table"),
     "no toml": ("a = = 1", "cannot be read as TOML"),
     "key": (
         "tolerance = 1\n" + UNIFORM,

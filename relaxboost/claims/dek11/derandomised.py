@@ -1,5 +1,4 @@
-"""DEK11, Sec. 2.3: the mean of the hypotheses and their majority vote. Both make it unnecessary to
-draw a hypothesis at random."""
+"""DEK11, Sec. 2.3: the mean hypothesis and the majority vote, which replace a random draw."""
 
 import numpy as np
 
@@ -45,14 +44,14 @@ def _(x: Instance) -> Slack:
 
 
 def cost(margins: Array, at_zero: float) -> Array:
-    """Return the 0-1 loss of an array of margins. A margin of 0 has the loss `at_zero`."""
+    """Return the 0-1 loss of margins. A margin of 0 has the loss `at_zero`."""
     return np.where(margins < 0.0, 1.0, np.where(margins > 0.0, 0.0, at_zero))
 
 
 def errors(law: Samples, w: Array, at_zero: float) -> Array:
     """Return the mean 0-1 risk of m hypotheses, for each run of an online learner.
 
-    The array w has the n weights of each hypothesis, in the shape (runs, m, n).
+    The array w contains the hypothesis weights, in the shape (runs, m, n).
     """
     return np.asarray((cost((w @ law.A.T) * law.y, at_zero) @ law.p).mean(axis=1))
 
@@ -60,7 +59,7 @@ def errors(law: Samples, w: Array, at_zero: float) -> Array:
 def vote_errors(law: Samples, w: Array, at_zero: float) -> Array:
     """Return the 0-1 risk of the majority vote of m hypotheses, for each run of an online learner.
 
-    The array w has the n weights of each hypothesis, in the shape (runs, m, n).
+    The array w contains the hypothesis weights, in the shape (runs, m, n).
     """
     return np.asarray(cost(np.sign(w @ law.A.T).sum(axis=1) * law.y, at_zero) @ law.p)
 

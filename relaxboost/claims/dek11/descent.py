@@ -27,11 +27,10 @@ from relaxboost.online import GradientDescent, Horizon
 
 
 def deviations(law: Samples, run: Passed) -> Array:
-    """Return, for each sample, the risk l(Q; D) minus the mean loss (1/m) Σ l(w_{i−1}; z_i) on the
-    sample.
+    """Return l(Q; D) minus the mean loss (1/m) Σ l(w_{i−1}; z_i), for each sample.
 
-    D is the law of the examples, and Q is the uniform distribution on the weights w_0, ..., w_{m−1}
-    of the online learner.
+    D is the law of the examples, and Q is the uniform distribution on the learner's weights w_0,
+    ..., w_{m−1}.
     """
     return np.asarray(law.risk(run.before).mean(axis=1) - run.losses.mean(axis=1))
 
@@ -66,8 +65,10 @@ POINTS = Space(
 
 
 def learned(x: Instance) -> Passed:
-    """Run the gradient descent of `relaxboost.online` on the examples of an instance, and return
-    the weights, losses and gradients of its rounds."""
+    """Run `relaxboost.online` gradient descent on an instance.
+
+    Return the weights, losses and gradients of its rounds.
+    """
     bound = longest(x.A) * (1.0 + 1e-12)
     schedule = Horizon(len(x.A))
     method = GradientDescent(x.loss, over=L2Ball(x.B), schedule=schedule, bound=bound, targets=1.0)

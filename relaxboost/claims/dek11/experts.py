@@ -17,8 +17,8 @@ STREAMS = Space(
     w=Distribution("n"),
     loss=Choice(*LOSSES),
 )
-"""The space of instances for an algorithm with experts. An instance has examples A, numbers y whose
-signs are the labels, a distribution w over the experts for comparison, and a loss."""
+"""The instances for an algorithm with experts: examples A, numbers y whose signs are the labels, a
+comparison distribution w over the experts, and a loss."""
 
 
 def step(x: Instance) -> tuple[float, float]:
@@ -32,8 +32,10 @@ def step(x: Instance) -> tuple[float, float]:
 
 
 def learned(x: Instance) -> Passed:
-    """Run the exponentiated gradient of `relaxboost.online` on the examples of an instance, and
-    return the weights, losses and gradients of its rounds."""
+    """Run `relaxboost.online` exponentiated gradient on an instance.
+
+    Return the weights, losses and gradients of its rounds.
+    """
     schedule = Horizon(len(x.A))
     bound = longest(x.A, math.inf)
     return online(x, ExponentiatedGradient(x.loss, schedule=schedule, bound=bound, targets=1.0))
@@ -50,8 +52,9 @@ def algorithm(x: Instance) -> Slacks:
 
 
 def turned() -> tuple[float, float]:
-    """Return the regret of the exponentiated gradient on a stream of alternating costs of two
-    experts, and the bound √(2m log 2) on it."""
+    """Return the regret of exponentiated gradient on two experts with alternating costs, and its
+    bound √(2m log 2).
+    """
     # Two experts have costs ±1, which change sign in each round except in the last 240 rounds. If S
     # is the sum of the costs of the first expert, then w_1 − w_2 = tanh(−ηS). So |w_1 − w_2|
     # alternates between 0 and tanh η while the costs alternate.
@@ -86,7 +89,7 @@ theorem_3_corrected = theorem_3.corrected()(lambda x: theorem_3(x, False))
 
 
 def one_round(x: Instance) -> tuple[Array, Array, Array, Array]:
-    """Return four arrays that have an entry or a row for each round i.
+    """Return four arrays with an entry or a row for each round i.
 
     They contain the decrease α_i of the relative entropy to w*, the gain η<∇l_i, w_{i−1} − w*>, the
     vector Z = −η∇l_i, and the weights w_{i−1}.

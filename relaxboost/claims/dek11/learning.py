@@ -12,21 +12,20 @@ from relaxboost.claims.language import *
 
 
 def excess(law: Samples, samples: Array | None = None) -> Array:
-    """Return, for each sample, how much the excess risk l(Q; D) − min l(w; D) exceeds λXB/√m.
+    """Return the excess risk l(Q; D) − min l(w; D) minus λXB/√m, for each sample.
 
-    D is the law of the examples, and Q is the uniform distribution on the weights w_0, ..., w_{m−1}
-    of the online learner. By default, the samples are all possible samples from D.
+    D is the law of the examples, and Q is the uniform distribution on the learner's weights w_0,
+    ..., w_{m−1}. By default, the samples are all possible samples from D.
     """
     mean = law.risk(law.run(samples).before).mean(axis=1)
     return np.asarray(mean - float(law.risk(law.best())) - law.regret / law.m)
 
 
 def rarely(law: Samples, off: Array, chances: Array) -> Slack:
-    """Return the slack of the inequality P(excess ≥ ε) ≤ δ for the δ with the least relative slack,
-    where ε = 2c √(log(2/δ)/(2m)).
+    """Return the slack of P(excess ≥ ε) ≤ δ for the δ with the least relative slack.
 
-    The array `off` has the excess of each sample, as the function `excess` returns it, and
-    `chances` has the probability of each sample. The losses lie in an interval of length c.
+    Here ε = 2c √(log(2/δ)/(2m)), and the losses lie in an interval of length c. `off` contains the
+    excess of each sample, and `chances` its probability.
     """
     allowed = azuma(2.0 * law.c, law.m)
     return never_more(off, chances, lambda e: 2.0 * allowed(e), "P(excess ≥ ε), δ")
@@ -53,8 +52,9 @@ has the label −1 and the probability 1 − p. A sample has m examples."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:
-    """Return the law of the two examples of an instance of `COINS`. Its samples have m examples,
-    but at most `most`."""
+    """Return the law of the two examples of a `COINS` instance, with samples of at most `most`
+    examples.
+    """
     A, y, p = np.array([[1.0], [x.a]]), np.array([1.0, -1.0]), np.array([x.p, 1.0 - x.p])
     return Samples(SimpleNamespace(A=A, y=y, p=p, m=min(x.m, most), B=1.0, loss="hinge"))
 

@@ -1,4 +1,4 @@
-"""Runs of the lecture's two algorithms, on many streams or on all possible samples from a law."""
+"""Runs of the lecture's two algorithms, on many streams or on all samples from a law."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ STREAMS = Space(
     B=Real(0.25, 4.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""The space of instances for online learning. An instance has examples A, numbers y whose signs are
-the labels, weights w for comparison, the radius B, and a loss. The checks project w onto the ball
-of radius B."""
+"""The instances for online learning: examples A, numbers y whose signs are the labels, comparison
+weights w, a radius B, and a loss. The checks project w onto the ball of radius B."""
 
 LAWS = Space(
     sizes={"k": (1, 3), "n": (1, 2)},
@@ -42,52 +41,47 @@ LAWS = Space(
     B=Real(0.25, 2.0, log=True),
     loss=Choice(*LOSSES),
 )
-"""The space of probability laws with k examples. An instance also has the number m of examples in a
-sample, the radius B of the ball of weights, and the loss."""
+"""The probability laws with k examples, together with the sample size m, the radius B of the weight
+ball, and the loss."""
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
-"""The space of probability laws whose examples have one feature, so that the learner has one
-weight. The method `Samples.best` needs this."""
+"""The probability laws with one feature and so one weight, as `Samples.best` requires."""
 
 
 def signs(y: Array) -> Array:
-    """Return the label of each number in an array: −1 if the number is negative, and +1
-    otherwise."""
+    """Return the labels: −1 for negative numbers, and +1 for all others."""
     return np.where(y < 0.0, -1.0, 1.0)
 
 
 def longest(A: Array, norm: float = 2) -> float:
-    """Return the largest norm X of an example, which is a row of A. Instances with X <= 1e-6 are
-    skipped."""
+    """Return the largest norm X of a row of A. Instances with X <= 1e-6 are skipped."""
     size = float(np.linalg.norm(A, norm, axis=1).max())
     assume(size > 1e-6)
     return size
 
 
 def project(v: Array, B: float) -> Array:
-    """Project vectors onto the ball of radius B: return v/max(1, ‖v‖/B)."""
+    """Project vectors onto the ball of radius B: v/max(1, ‖v‖/B)."""
     return v / np.maximum(1.0, np.linalg.norm(v, axis=-1, keepdims=True) / B)
 
 
 def rescale(v: Array, B: float) -> Array:
-    """Return B v/‖v‖, the projection onto the ball of radius B as the lecture prints it. For v = 0,
-    return 0."""
+    """Return B v/‖v‖, the projection as printed in the lecture. For v = 0, return 0."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return B * v / np.where(size > 0.0, size, 1.0)
 
 
 def lipschitz(loss: str, reach: float) -> tuple[float, float]:
-    """Return the Lipschitz constant λ and the maximum c of a loss for predictions in [−reach,
-    reach]."""
+    """Return the Lipschitz constant λ and the maximum c of a loss on [−reach, reach]."""
     values, slopes = LOSSES[loss].pointwise(np.array([-reach, reach]), np.ones(2))
     return float(np.abs(slopes).max()), float(values[0])
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """A batch of streams for an online learner. Each stream has m examples with n features.
+    """A batch of streams for an online learner.
 
-    The array `x` has the examples, in the shape (streams, m, n), and `y` has their labels, in the
+    The array `x` contains the examples, in the shape (streams, m, n), and `y` their labels, in the
     shape (streams, m).
     """
 
@@ -99,17 +93,17 @@ class Sequences:
         """Return the losses and the gradients of all examples at the weights w.
 
         The weights are one vector, or an array with the shape of `x`. The losses have the shape of
-        `y`, and the gradients have the shape of `x`.
+        `y`, and the gradients that of `x`.
         """
         u = (self.x * w).sum(axis=-1)
         value, slope = LOSSES[self.loss].pointwise(u.ravel(), self.y.ravel())
         return value.reshape(u.shape), slope.reshape(u.shape)[..., None] * self.x
 
     def run(self, start: Array, step: Callable[[Array, Array], Array]) -> Passed:
-        """Run an online learner on all streams of the batch, starting from the weights `start`.
+        """Run an online learner on all streams, starting from the weights `start`.
 
-        The function `step` computes the weights after a round from the weights before the round and
-        the gradient of the loss in the round.
+        `step` computes the weights after a round from the weights before it and the gradient of the
+        loss.
         """
         S, m, n = self.x.shape
         w = np.empty((S, m + 1, n))
@@ -120,13 +114,11 @@ class Sequences:
         return Passed(w, *self.of(w[:, :-1]))
 
     def descended(self, B: float, eta: float, onto: Callable[..., Array] = project) -> Passed:
-        """Return the run of Algorithm 1 of the lecture (gradient descent) on all streams of the
-        batch."""
+        """Run Algorithm 1 of the lecture (gradient descent) on all streams."""
         return self.run(np.zeros(self.x.shape[2]), lambda w, g: onto(w - eta * g, B))
 
     def exponentiated(self, eta: float) -> Passed:
-        """Return the run of Algorithm 2 of the lecture (exponentiated gradient) on all streams of
-        the batch."""
+        """Run Algorithm 2 of the lecture (exponentiated gradient) on all streams."""
 
         def step(w: Array, g: Array) -> Array:
             v = w * np.exp(eta * (g.min(axis=-1, keepdims=True) - g))
@@ -139,9 +131,8 @@ class Sequences:
 class Passed:
     """The weights, losses and gradients of an online learner on a batch of streams.
 
-    Each stream has m examples with n features. `w` has the weights w_0, ..., w_m, in the shape
-    (streams, m + 1, n). `losses` and `slopes` are the losses and the gradients at w_0, ...,
-    w_{m−1}. Their shapes are (streams, m) and (streams, m, n).
+    `w` contains w_0, ..., w_m, in the shape (streams, m + 1, n). `losses` and `slopes` are the
+    losses and gradients at w_0, ..., w_{m−1}, in the shapes (streams, m) and (streams, m, n).
     """
 
     w: Array
@@ -150,8 +141,7 @@ class Passed:
 
     @property
     def before(self) -> Array:
-        """The weights w_0, ..., w_{m−1} with which the online learner predicts the m examples of
-        each stream."""
+        """The weights w_0, ..., w_{m−1} with which the learner predicts the m examples."""
         return self.w[:, :-1]
 
     def linear(self) -> Array:
@@ -160,13 +150,15 @@ class Passed:
 
 
 def one(x: Instance) -> Sequences:
-    """Return the stream of an instance of a claim, as a batch that contains only this stream."""
+    """Return the stream of an instance as a batch of one."""
     return Sequences(x.A[None], signs(x.y)[None], x.loss)
 
 
 def online(x: Instance, method: Any) -> Passed:
-    """Run a method of `relaxboost.online` on the examples of an instance, and return the weights,
-    losses and gradients of its rounds."""
+    """Run a `relaxboost.online` method on an instance.
+
+    Return the weights, losses and gradients of its rounds.
+    """
     learner = method.start(x.A.shape[1])
     weights = [learner.w]
     for h, target in zip(x.A, signs(x.y), strict=True):
@@ -177,8 +169,7 @@ def online(x: Instance, method: Any) -> Passed:
 
 
 class Samples:
-    """A probability law of examples with finitely many atoms, and the runs of an online algorithm
-    on all samples of m examples."""
+    """A finite probability law of examples, with runs of an online algorithm on all samples."""
 
     def __init__(self, x: Any) -> None:
         self.A = x.A
@@ -196,40 +187,37 @@ class Samples:
 
     @cached_property
     def samples(self) -> Array:
-        """All possible samples of m examples from the law, as an array. Each row has the indices of
-        the atoms in a sample."""
+        """All samples of m examples, with a row of atom indices for each sample."""
         k = len(self.p)
         assume(k**self.m <= 5000)  # More samples would take too long.
         return np.indices((k,) * self.m).reshape(self.m, -1).T
 
     @cached_property
     def chances(self) -> Array:
-        """The probability of each possible sample of m examples, in the order of `samples`."""
+        """The probability of each sample, in the order of `samples`."""
         return np.asarray(self.p[self.samples].prod(axis=1))
 
     def drawn(self, samples: Array | None = None) -> Sequences:
-        """Return the given samples from the law as streams of examples. By default all possible
-        samples are returned."""
+        """Return samples as streams of examples, by default all possible samples."""
         at = self.samples if samples is None else samples
         return Sequences(self.A[at], self.y[at], self.loss)
 
     def run(self, samples: Array | None = None) -> Passed:
-        """Run the online algorithm on the given samples from the law. By default it runs on all
-        possible samples."""
+        """Run the online algorithm on samples, by default on all possible samples."""
         of = self.drawn(samples)
         return of.exponentiated(self.eta) if self.experts else of.descended(self.B, self.eta)
 
     def atoms(self, w: Array) -> Array:
         """Return the loss of weights on each atom of the law.
 
-        The last axis of w has the weights, and the last axis of the result has the atoms.
+        The last axis of w contains the weights, and the last axis of the result the atoms.
         """
         u = w @ self.A.T
         y = np.broadcast_to(self.y, u.shape)
         return np.asarray(LOSSES[self.loss].pointwise(u.ravel(), y.ravel())[0].reshape(u.shape))
 
     def risk(self, w: Array) -> Array:
-        """Return the risk l(w; D), which is the expected loss of w under the law D."""
+        """Return the risk l(w; D), the expected loss of w under the law D."""
         return np.asarray(self.atoms(w) @ self.p)
 
     def best(self) -> Array:
@@ -253,11 +241,10 @@ class Samples:
 def never_more(
     deviation: Array, chances: Array, allowed: Callable[[Array], Array], where: str
 ) -> Slack:
-    """Return the slack of the inequality P(deviation ≥ ε) ≤ allowed(ε) for the ε > 0 with the least
-    relative slack.
+    """Return the slack of P(deviation ≥ ε) ≤ allowed(ε) for the ε > 0 with the least relative
+    slack.
 
-    The array `deviation` has the deviation of each sample, and `chances` has the probability of
-    each sample.
+    `deviation` contains the deviation of each sample, and `chances` its probability.
     """
     order = np.argsort(-deviation, kind="stable")
     order = order[deviation[order] > 1e-9]
@@ -270,21 +257,19 @@ def never_more(
 
 
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
-    """Return the function that maps a deviation ε to the bound δ of Azuma's inequality on its
-    probability.
+    """Return Azuma's bound δ on the probability of a deviation ε, as a function of ε.
 
-    The deviation is that of the mean of m losses, which lie in an interval of length c. The bound
-    is the number δ with ε = c √(log(1/δ)/(2m)).
+    The deviation is that of the mean of m losses in an interval of length c, and ε = c
+    √(log(1/δ)/(2m)).
     """
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 
 
 def tossed(m: int) -> Slack:
-    """Check the function `azuma` for N = 200·m tosses of a fair coin, and return the slack.
+    """Return the slack of the bound `azuma` for N = 200·m tosses of a fair coin.
 
-    The inequality is log P(D ≥ 1/5) ≤ log δ. D is the fraction of heads minus 1/2, and δ is the
-    bound of `azuma` on the probability. Since a loss is 0 or 1 here, the interval of the losses has
-    the length c = 1.
+    The inequality is log P(D ≥ 1/5) ≤ log δ, where D is the fraction of heads minus 1/2. The losses
+    are 0 or 1, so c = 1.
     """
     N = 200 * m
     left = math.log(float(bdtrc(N * 7 // 10 - 1, N, 0.5)))

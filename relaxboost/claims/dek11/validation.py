@@ -15,10 +15,10 @@ LATER = RUNS.but(delta=Real(0.01, 0.99))
 
 
 def later(law: Samples) -> tuple[Array, Array, Array]:
-    """Return three arrays: the later losses, the risks, and the numbers of later examples.
+    """Return the later losses, the risks, and the numbers of later examples.
 
-    The later loss of the weights w_{i−1} is their mean loss on the m − i + 1 examples z_i, ...,
-    z_m. The arrays of later losses and of risks have a row for each sample and a column for each i.
+    The later loss of w_{i−1} is its mean loss on the m − i + 1 examples z_i, ..., z_m. The losses
+    and the risks have a row for each sample and a column for each i.
     """
     before = law.run().before
     streams = law.drawn()
@@ -87,9 +87,9 @@ COINS = Space(
     over=Real(1.0001, 1.3),
     delta=Real(0.01, 0.99),
 )
-"""The space of instances with m = 2h fixed hypotheses, whose errors are independent. One hypothesis
-of the first half, which `place` selects, errs with probability q. All other hypotheses err with
-probability q + 2 · `over` · √(log(2m/δ)/m)."""
+"""The instances with m = 2h fixed hypotheses, whose errors are independent. One hypothesis of the
+first half, selected by `place`, errs with probability q. All others err with probability q + 2 ·
+`over` · √(log(2m/δ)/m)."""
 
 
 @SOURCE.claim("chosen", space=COINS).checked(trials=40)
@@ -150,14 +150,17 @@ points, and each has the label −1 with probability q."""
 
 
 def within(successes: int, trials: int, p: float) -> float:
-    """Return the probability that at most `successes` of `trials` independent trials succeed, each
-    with probability p."""
+    """Return the probability of at most `successes` in `trials` independent trials with success
+    probability p.
+    """
     return float(bdtr(min(successes, trials), trials, p)) if successes >= 0 else 0.0
 
 
 def half_radius(x: Instance) -> float:
-    """Return √(log(m/δ)/m), the confidence radius for a mean loss over half of the m examples. Skip
-    instances in which the examples are drawn from at most m/2 points."""
+    """Return √(log(m/δ)/m), the confidence radius for a mean loss over half of the examples.
+
+    Skip instances whose examples are drawn from at most m/2 points.
+    """
     assume(x.h < 2**x.bits)
     return math.sqrt(math.log(2 * x.h / x.delta) / (2 * x.h))
 
@@ -180,8 +183,8 @@ def over(x: Instance, rise: float, best: bool) -> float:
     """Return a lower bound on the probability that the selected hypothesis has a risk above b +
     `rise`.
 
-    If `best` is true, b is the risk of the first hypothesis h_0. Otherwise b is the mean loss of
-    the selected hypothesis on the examples with which it was selected.
+    If `best` is true, b is the risk of h_0. Otherwise it is the mean loss of the selected
+    hypothesis on the examples that selected it.
     """
     # Only samples are counted whose atoms in S' are distinct and whose labels contain a −1. In
     # these samples h̃̃ is the last hypothesis, because all others have seen less of S'.

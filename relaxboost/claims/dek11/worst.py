@@ -23,10 +23,10 @@ STEPS = WorstCases.grid("m ≤ 5, η = 1/2, 1 and 2", eta=("1/2", "1", "2"), m=r
 
 
 class AnyStream:
-    """An unknown stream of m examples, on which gradient descent with the step size `eta` is run.
+    """An unknown stream of m examples for gradient descent with the step size `eta`.
 
-    The unknowns are the gradients ∇l_1, ..., ∇l_m, the weights w_1, ..., w_m of the learner, and
-    the weights w* for comparison. The first weights w_0 are 0.
+    The unknowns are the gradients ∇l_1, ..., ∇l_m, the learner's weights w_1, ..., w_m, and the
+    comparison weights w*. The first weights w_0 are 0.
     """
 
     def __init__(self, m: int, eta: Fraction | Bracket) -> None:

@@ -1,5 +1,4 @@
-"""Claims of Freund & Schapire (1999): the regret of Hedge, and the number of rounds until the gap
-is small."""
+"""Claims of Freund & Schapire (1999): the regret of Hedge, and the rounds until a small gap."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A comparison of trees whose leaves are refitted (Friedman 2001) or projected (GB11)."""
+"""A comparison of trees with refitted leaves (Friedman 2001) and projected leaves (GB11)."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ EXAMPLES = Space(
 
 
 def bound(x: Instance) -> Any:
-    """Return the risk: the weighted mean of a loss over the examples of an instance."""
+    """Return the weighted mean loss over the examples of an instance."""
     loss = getattr(fn, x.loss)()
     y = x.y if loss.task == "regression" else np.where(x.y < 0.0, -1.0, 1.0)
     return fn.losses.PointwiseRisk(loss, y, fn.Empirical(y.size, x.p), None)

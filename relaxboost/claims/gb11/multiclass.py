@@ -47,10 +47,10 @@ def outputs(C: Array) -> Array:
 
 
 def centred_edge(C: Array) -> float:
-    """Return the edge of classifiers for gradients whose K entries at each example sum to 0.
+    """Return the edge of the classifiers for gradients whose K entries at each example sum to 0.
 
-    The edge is the largest γ such that, for each gradient v, the outputs h of some classifier
-    satisfy <v, h> >= γ‖v‖‖h‖. The columns of C are the classifiers.
+    It is the largest γ such that, for each gradient v, the outputs h of some classifier satisfy <v,
+    h> >= γ‖v‖‖h‖. The columns of C are the classifiers.
     """
     H = np.einsum("jk,nkh->njh", _BASIS, outputs(C))
     return edge(H.reshape(-1, C.shape[1]), False)

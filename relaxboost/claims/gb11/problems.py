@@ -1,4 +1,4 @@
-"""Small problems with a known minimiser, on which the bounds are checked in every round."""
+"""Small problems with a known minimiser, for checks of the bounds in every round."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -17,8 +17,9 @@ from relaxboost.functional.rounds import BoostState, rounds
 
 
 class Hypotheses(Matrix):
-    """A field for a finite class of hypotheses, as a matrix. Each column has the outputs of one
-    hypothesis for the examples."""
+    """A field for a finite hypothesis class, as a matrix with the outputs of a hypothesis in each
+    column.
+    """
 
     def structured(self, rng: Rng, sizes: Sizes) -> Array:
         m, n = self._shape(sizes)
@@ -69,14 +70,14 @@ class Bowl(Kinks):
 
 
 Step: TypeAlias = Callable[..., float]
-"""The type of a function that returns the step size of a boosting round t, given t, the function
-f_{t−1} and the direction h_t."""
+"""The type of a step size: a function of the round t, the function f_{t−1} and the direction h_t.
+"""
 
 
 class Descent:
     """A run of a boosting algorithm on a functional R with the minimiser f*.
 
-    `states` has the functions f_0, f_1, ..., and `gaps` has the gaps R[f_t] − R[f*].
+    `states` contains the functions f_0, f_1, ..., and `gaps` the gaps R[f_t] − R[f*].
     """
 
     def __init__(
@@ -89,47 +90,44 @@ class Descent:
         self.gaps = np.array([state.value for state in self.states])
 
     def moves(self) -> Iterator[tuple[BoostState, BoostState, Direction]]:
-        """Yield, for each round of the run, the function before the round, the function after it,
-        and the direction that the round added."""
+        """Yield the function before each round, the function after it, and the added direction."""
         for before, after in pairwise(self.states):
             assert after.direction is not None
             yield before, after, after.direction
 
     @property
     def last(self) -> int:
-        """The number of boosting rounds of the run. It is smaller than requested if a gradient is
-        0."""
+        """The number of rounds. It is smaller than requested if a gradient is 0."""
         return len(self.states) - 1
 
     def norm(self, f: Array) -> float:
-        """Return the norm of a function f on the examples, in L² of their empirical distribution
-        P̂."""
+        """Return the L² norm of a function under the empirical distribution P̂ of the examples."""
         return self.risk.measure.norm(f)
 
     def gradients(self, upto: int) -> float:
-        """Return the largest norm G of the gradients of the functional at f_0, ..., f_upto."""
+        """Return the largest gradient norm G at f_0, ..., f_upto."""
         return max(self.norm(state.gradient) for state in self.states[: upto + 1])
 
     def gamma(self, upto: int) -> float:
-        """Return the smallest edge of all projections in rounds 1, ..., upto. The edge of the
-        projection of a vector v onto a hypothesis h is |<v, h>|/(‖v‖‖h‖)."""
+        """Return the smallest edge |<v, h>|/(‖v‖‖h‖) of a projection in rounds 1, ..., upto."""
         # Vectors of rounding errors are included. Their edges are at least the edge of H too.
         made = [direction.edges for _, _, direction in islice(self.moves(), upto)]
         return min([1.0, *(abs(e) for edges in made for e in edges)])
 
     def radius(self, upto: int) -> float:
-        """Return the largest norm F of the functions f_0, ..., f_upto and of the minimiser f*."""
+        """Return the largest norm F of f_0, ..., f_upto and the minimiser f*."""
         points = [state.F for state in self.states[: upto + 1]]
         return max(self.norm(f) for f in [*points, self.risk.y])
 
     def mean(self, upto: int, proof: bool) -> float:
-        """Return the mean of the gaps R[f_t] − R[f*] over the functions f_1, ..., f_upto. If
-        `proof` is true, the mean is over f_0, ..., f_{upto−1}."""
+        """Return the mean gap R[f_t] − R[f*] over f_1, ..., f_upto, or over f_0, ..., f_{upto−1} if
+        `proof` is true.
+        """
         return float(self.gaps[:upto].mean() if proof else self.gaps[1 : upto + 1].mean())
 
 
 def spans(x: Instance) -> float:
-    """Return the edge of the class H of an instance. Skip instances with an edge <= 0.05."""
+    """Return the edge of the class H. Skip instances with an edge <= 0.05."""
     gamma = edge(x.H)
     assume(gamma > 0.05)
     return gamma
@@ -143,9 +141,8 @@ RUNS = Space(
     f0=Vector("m", -2.0, 2.0),
     T=Whole(1, 25),
 )
-"""The space of runs of a boosting algorithm on the functional `Kinks`. An instance has the class H
-of hypotheses, the matrix A and the minimiser y of the functional, the start f_0, and the number T
-of rounds."""
+"""The runs of a boosting algorithm on the functional `Kinks`, with the hypothesis class H, the
+matrix A and the minimiser y of the functional, the start f_0, and the number T of rounds."""
 STRONG = RUNS.but(lam=Real(0.05, 4.0, log=True))
 
 

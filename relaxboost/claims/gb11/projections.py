@@ -1,5 +1,7 @@
-"""GB11, Sec. 3: Definition 1 of the edge, and the projections of a gradient onto a hypothesis by
-least squares and by inner products. Inner products are also checked for classifiers."""
+"""GB11, Sec. 3: the edge (Definition 1), and the projections of a gradient onto a hypothesis.
+
+Projections by least squares and by inner products are checked, the latter also for classifiers.
+"""
 
 import math
 from fractions import Fraction

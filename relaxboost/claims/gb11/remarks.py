@@ -11,7 +11,7 @@ from relaxboost.claims.language import *
 from relaxboost.functional.algorithms import Repeated
 
 STEPPED = RUNS.but(first=Real(0.1, 2.0, log=True), power=Real(0.1, 1.0))
-"""The space of runs of a boosting algorithm whose step size in round t is first/t^power."""
+"""The runs of a boosting algorithm with the step size first/t^power in round t."""
 
 
 @SOURCE.claim("average", space=STEPPED).checked(trials=60)

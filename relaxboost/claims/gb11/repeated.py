@@ -21,9 +21,9 @@ def strongly(x: Instance, algorithm: Algorithm | None = None, factor: float = 2.
 def weakly(
     x: Instance, algorithm: Algorithm | None = None, first: float = 1.0, power: float = 0.5
 ) -> Descent:
-    """Run an algorithm on a functional with λ = 0. The step size in round t is `first` / t^`power`.
+    """Run an algorithm, by default Algorithm 2, on a functional with λ = 0.
 
-    By default, the algorithm is Algorithm 2.
+    The step size in round t is `first` / t^`power`.
     """
     return _run(x, 0.0, algorithm, lambda t, *_: first / t**power)
 
@@ -41,12 +41,11 @@ def wasted(gamma: float) -> float:
 
 
 def means(run: Descent, bound: Callable[[int, float, float], float]) -> Slacks:
-    """Yield, for each round t of a run, the slacks of a bound on two means of the gaps R[f] −
-    R[f*].
+    """Yield, for each round t, the slacks of a bound on two mean gaps R[f] − R[f*].
 
-    The first mean is over the functions f_0, ..., f_{t−1}, and the second is over f_1, ..., f_t.
-    The function `bound` returns the bound for t, the least edge γ of the rounds up to t, and the
-    largest norm G of the gradients at f_0, ..., f_{t−1} or f_0, ..., f_t, respectively.
+    The first mean is over f_0, ..., f_{t−1}, and the second over f_1, ..., f_t. `bound` is a
+    function of t, the least edge γ of the rounds up to t, and the largest gradient norm G at the
+    functions from f_0 to f_{t−1} or f_t, respectively.
     """
     for t in range(1, run.last + 1):
         for proof, points in ((True, "f_0..f_{T−1}"), (False, "f_1..f_T")):
@@ -73,7 +72,7 @@ def bound4(lam: float, T: int, gamma: float, G: float) -> float:
     """Return G²/(λT) (1 + ln T + (1 − γ²)/γ²), the bound of Theorem 4 on the mean gap.
 
     The functional is λ-strongly convex, T is the number of rounds, γ is the edge, and G is the
-    largest norm of a gradient.
+    largest gradient norm.
     """
     return G**2 / (lam * T) * (1.0 + math.log(T) + (1.0 - gamma**2) / gamma**2)
 

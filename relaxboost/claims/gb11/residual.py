@@ -11,10 +11,10 @@ from relaxboost.functional.algorithms import Residual
 
 
 def residuals(run: Descent) -> list[tuple[int, Array, Array, Array]]:
-    """Return a list with a tuple for each round of a run of Algorithm 3.
+    """Return a tuple (t, Δ_t + ∇_t, h_t, Δ_{t+1}) for each round of a run of Algorithm 3.
 
-    The tuple has the number t of the round, the vector Δ_t + ∇_t that is projected, the direction
-    h_t, and the residual Δ_{t+1}. ∇_t is the gradient, and Δ_t is the residual before the round.
+    ∇_t is the gradient, Δ_t is the residual before the round, Δ_t + ∇_t is the projected vector,
+    and h_t is the direction.
     """
     found = []
     left = 0.0 * run.risk.y
@@ -42,8 +42,8 @@ def _(x: Instance) -> Slack:
 
 
 _ONE = {"H": [[1]], "A": [[0]], "y": [0], "f0": [1], "lam": 1, "T": 1}
-"""The functional f²/2 with the start f_0 = 1. The inequality of the claim GB11-T6-sharp is an
-equality for this instance."""
+"""The functional f²/2 with the start f_0 = 1, for which the inequality of GB11-T6-sharp is tight.
+"""
 
 
 @SOURCE.claim("T6-sharp", space=STRONG.including(_ONE))

@@ -73,7 +73,7 @@ STARTS = Space(a=Real(-3, 3), b=Real(-6, 6), T=Whole(1, 60))
 
 
 def example(a: float, b: float, algorithm: Algorithm, last: int, at_zero: float) -> Descent:
-    """Run an algorithm on the example of the paper with the step sizes η_t = 1/(2 sqrt(t))."""
+    """Run an algorithm on the paper's example with the step sizes η_t = 1/(2 sqrt(t))."""
     # The paper has the step sizes 1/sqrt(t), and Σ f(x_n) g(x_n) instead of the mean.
     risk = Kinks(_A, np.zeros(2), at_zero=at_zero)
     return Descent(risk, H, np.array([a, b]), algorithm, lambda t, *_: 0.5 / math.sqrt(t), last)

@@ -19,12 +19,10 @@ LABELLED = SETS.but(y=Vector("m"))
 
 
 def advantage(x: Instance, y: Array | None = None) -> Number:
-    """Return the largest δ for which the weak learning assumption of AdaBoost holds with the labels
-    y.
+    """Return the largest δ for which AdaBoost's weak learning assumption holds with the labels y.
 
-    The assumption is that for all weights w of the examples, some hypothesis has a weighted error
-    of at most (1/2 − δ/2) Σ w. If y is None, it must hold for every choice of labels. The result is
-    exact.
+    For all example weights w, some hypothesis must have a weighted error of at most (1/2 − δ/2) Σ
+    w. If y is None, this must hold for every choice of labels. The result is exact.
     """
     # An error of at most (1/2 − δ/2) Σ w means Σ w_n y_n h(x_n) >= δ Σ w. So the largest δ is the
     # value of a game.

@@ -36,14 +36,15 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
-"""The space of the parameters of a worst case: the number T of rounds, the edge γ, the constant λ
-of strong convexity, and the bound F on the norms of the functions. If γ = 1, the weak learner
-returns the gradient itself."""
+"""The parameters of a worst case: the number T of rounds, the edge γ, the strong convexity λ, and
+the bound F on the function norms. If γ = 1, the weak learner returns the gradient itself."""
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
-    """Return a grid of parameters, of which `words` is a description. A parameter without given
-    values has the value T = 1, F = 1, γ = 1/2 or λ = 0."""
+    """Return a parameter grid with the description `words`.
+
+    The default values are T = 1, F = 1, γ = 1/2 and λ = 0.
+    """
     usual: dict[str, Any] = {"T": (1,), "gamma": ("1/2",), "lam": (0,), "F": (1,)}
     others = {name: one for name, one in usual.items() if name not in values}
     return WorstCases.grid(words, **others, **values)
@@ -53,16 +54,15 @@ EDGES = ("1/2", "9/10")
 
 
 def fraction(x: float) -> Fraction:
-    """Return the short fraction that a parameter of an instance stands for. Instances store
-    parameters as floats."""
+    """Return the short fraction for a parameter that an instance stores as a float."""
     return Fraction(x).limit_denominator(1000)
 
 
 def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]:
     """Return a projection p of the vector g, and the requirements on p.
 
-    The requirements say that p is orthogonal to g − p, and that the edge of the projection is at
-    least `gamma`. If `gamma` is 1, the projection is g itself.
+    They say that p is orthogonal to g − p, and that the edge is at least `gamma`. If `gamma` is 1,
+    the projection is g itself.
     """
     if gamma == 1:
         return g, []
@@ -71,12 +71,11 @@ def projection(g: Element, gamma: Fraction) -> tuple[Element, list[Requirement]]
 
 
 class Run:
-    """A run of Algorithm 1, 2 or 3 of the paper from an unknown start f_0 with given step sizes.
+    """A run of Algorithm 1, 2 or 3 from an unknown start f_0 with given step sizes.
 
-    `points` are the functions f_0, f_1, ... of the run. `values` and `gradients` are the values and
-    the gradients of the functional R at these functions. The last function f_T has a value and a
-    gradient only if `end` is true. For each round, `parts` has the list of projections, `moves` has
-    their sum h_t, and `rests` has the residual.
+    `points` are f_0, f_1, ..., and `values` and `gradients` are those of the functional R there.
+    The last function f_T has a value and a gradient only if `end` is true. For each round, `parts`
+    contains the projections, `moves` their sum h_t, and `rests` the residual.
     """
 
     def __init__(
@@ -118,13 +117,15 @@ class Run:
         self.gradients.append(gradient)
 
     def bounded(self) -> list[Requirement]:
-        """Return the requirements on all projections, and the requirements that the gradients at
-        all visited functions have norms of at most 1."""
+        """Return the requirements on all projections, and the bound 1 on the gradient norms at all
+        visited functions.
+        """
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 
     def mean(self, least: Expression, proof: bool) -> Expression:
-        """Return the mean of the gaps R[f_t] − R[f*] over the functions f_1, ..., f_T. If `proof`
-        is true, the mean is over f_0, ..., f_{T−1}."""
+        """Return the mean gap R[f_t] − R[f*] over f_1, ..., f_T, or over f_0, ..., f_{T−1} if
+        `proof` is true.
+        """
         T = len(self.moves)
         return total(self.values[:T] if proof else self.values[1:]) / T - least
 
@@ -230,11 +231,10 @@ def _strong_mean(algorithm: int, T: int, gamma: Fraction, proof: bool) -> WorstC
 
 
 def strong_means(x: Instance, algorithm: int, bound: float) -> Slacks:
-    """Yield the slacks of a bound on the mean of the gaps R[f] − R[f*] in the worst case, for a
-    strongly convex functional.
+    """Yield the slacks of a bound on the worst mean gap R[f] − R[f*] for strongly convex
+    functionals.
 
-    The first slack is for the mean over f_0, ..., f_{T−1}, and the second is for the mean over f_1,
-    ..., f_T.
+    The first mean is over f_0, ..., f_{T−1}, and the second over f_1, ..., f_T.
     """
     for proof, points in AVERAGES.items():
         worst = _strong_mean(algorithm, x.T, fraction(x.gamma), proof)
@@ -301,12 +301,10 @@ def _weak_mean(algorithm: int, T: int, gamma: Fraction, F: Fraction, proof: bool
 
 
 def weak_means(x: Instance, algorithm: int) -> Slacks:
-    """Yield the slacks of a bound on the mean of the gaps R[f] − R[f*] in the worst case, for a
-    convex functional.
+    """Yield the slacks of a bound on the worst mean gap R[f] − R[f*] for convex functionals.
 
-    The first slack is for the mean over f_0, ..., f_{T−1}, and the second is for the mean over f_1,
-    ..., f_T. The bound is that of the corrected Theorem 5 for Algorithm 2, and of the corrected
-    Theorem 7 for Algorithm 3.
+    The first mean is over f_0, ..., f_{T−1}, and the second over f_1, ..., f_T. The bound is that
+    of the corrected Theorem 5 for Algorithm 2, and of the corrected Theorem 7 for Algorithm 3.
     """
     gamma = fraction(x.gamma)
     q = repeated.wasted(x.gamma)

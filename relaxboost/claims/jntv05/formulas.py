@@ -1,5 +1,6 @@
-"""JNTV05: formulas on the simplex of non-negative vectors with sum λ, and probability laws with
-finitely many examples."""
+"""JNTV05: formulas on the λ-simplex of non-negative vectors with sum λ, and finite probability
+laws.
+"""
 
 import math
 from collections.abc import Callable
@@ -54,15 +55,16 @@ def nearest(Z: Array, beta: float, radius: float) -> Array:
 
 
 def p_norm(theta: Array, radius: float) -> float:
-    """Return the value of the proxy function of Eq. 35, half the squared p-norm, at a point θ with
-    at least two entries."""
+    """Return the proxy function of Eq. 35, half the squared p-norm.
+
+    The point θ must have at least two entries.
+    """
     p = 1.0 + 1.0 / math.log(theta.size)
     return float((np.abs(theta) ** p).sum()) ** (2.0 / p) / 2.0
 
 
 def powers(theta: Array, radius: float) -> float:
-    """Return the value of the proxy function of Eq. 36, a sum of powers, at θ, with s = 1/ln M for
-    M entries."""
+    """Return the proxy function of Eq. 36, a sum of powers with s = 1/ln M, at θ with M entries."""
     s = 1.0 / math.log(theta.size)
     below = -(radius**2) / (math.e * s * (s + 1.0))
     total = float((np.maximum(theta, 0.0) ** (s + 1.0)).sum())
@@ -105,8 +107,7 @@ VALUES: dict[str, Callable[[Array, float], float]] = {
     "power": powers,
     "tilted": tilted,
 }
-"""The proxy functions V by name. Their arguments are a point θ of the simplex, and the sum λ of its
-entries."""
+"""The proxy functions V by name. They take a point θ of the simplex and its sum λ."""
 MIRRORS = {"entropy": gibbs, "squared": nearest}
 
 
@@ -116,8 +117,10 @@ def mirror_of(proxy: str, radius: float) -> Mirror:
 
 
 def iterates(U: Array, gamma: Array, beta: Array, mirror: Mirror) -> Array:
-    """Return the iterates θ_0, ..., θ_t of mirror descent (Eq. 11) on linear losses. The rows of U
-    are the gradients of the t losses."""
+    """Return the iterates θ_0, ..., θ_t of mirror descent (Eq. 11) on linear losses.
+
+    The rows of U are the gradients of the t losses.
+    """
     Z = np.vstack([np.zeros(U.shape[1]), np.cumsum(gamma[:, None] * U, axis=0)])
     return np.array([mirror(z, b) for z, b in zip(Z, beta, strict=True)])
 
@@ -131,18 +134,16 @@ LOSSES: dict[str, tuple[Callable[[Array], Any], Callable[[Array], Any]]] = {
     ),
     "squared": (np.square, lambda v: 2.0 * v),
 }
-"""The losses of the checks by name. Each loss is a pair of the function φ and its right
-derivative."""
+"""The losses by name, as pairs of the function φ and its right derivative."""
 
 
 @dataclass(frozen=True)
 class FiniteLaw:
     """A probability law with few examples, and the risk of weights θ in the simplex with sum λ.
 
-    The array `p` has the probabilities of the examples. The loss of θ at an example is φ(θᵀs − y),
-    where s is the row of `S` for the example, and φ is the function in `LOSSES` with the name
-    `loss`. In classification, s is the vector Y H(X), and y = 0. With the squared loss, s is the
-    vector H(X), and y is the value of Y.
+    The array `p` contains the probabilities of the examples. The loss of θ at an example is φ(θᵀs −
+    y), where s is its row of `S`, and φ is the function `loss` in `LOSSES`. In classification, s is
+    the vector Y H(X), and y = 0. With the squared loss, s is H(X), and y is the value of Y.
     """
 
     p: Array
@@ -152,12 +153,11 @@ class FiniteLaw:
     y: Array | float = 0.0
 
     def risk(self, theta: Array) -> Array:
-        """Return the risk A(θ), which is the expected loss, for each row θ of the argument."""
+        """Return the risk A(θ), the expected loss, for each row θ."""
         return np.asarray(LOSSES[self.loss][0](theta @ self.S.T - self.y) @ self.p)
 
     def slopes(self, theta: Array) -> Array:
-        """Return the gradient of the loss (Eq. 4) for each row θ of the argument and each example
-        of the law.
+        """Return the gradient of the loss (Eq. 4) for each row θ and each example of the law.
 
         The shape is (rows, examples, M), where M is the number of entries of θ.
         """
@@ -176,8 +176,9 @@ class FiniteLaw:
         return K * float(np.abs(ends).max())  # The derivative φ' is monotone.
 
     def least(self) -> tuple[Array, float]:
-        """Return a point θ that nearly minimises the risk A(θ), and a certified lower bound on the
-        least risk."""
+        """Return a near-minimiser θ of the risk A(θ), and a certified lower bound on the least
+        risk.
+        """
         name, unit = ("logistic", math.log(2.0)) if self.loss == "logit" else (self.loss, 1.0)
         found = hindsight(name, Simplex(self.radius), (self.S, np.ones(len(self.p)), self.p), 1e-9)
         return found.w, math.nextafter(found.lower / unit, -math.inf)
@@ -187,9 +188,8 @@ class FiniteLaw:
     ) -> tuple[Array, Array]:
         """Return the probability and the estimate θ̂_t for each possible sample of t − 1 examples.
 
-        The estimate is the weighted mean of the iterates θ_0, ..., θ_{t−1} of mirror descent (Eq.
-        12). The array `gamma` has the t weights, which are also the step sizes. If `start` is
-        given, it replaces θ_0.
+        The estimate is the weighted mean of the mirror descent iterates θ_0, ..., θ_{t−1} (Eq. 12).
+        `gamma` contains the t weights, which are also the step sizes. `start` replaces θ_0.
         """
         Z = np.zeros((1, self.S.shape[1]))
         P = np.ones(1)
@@ -211,9 +211,8 @@ LAWS = Space(
     radius=Real(0.25, 2.0),
     loss=Choice("hinge", "exponential", "logit"),
 )
-"""The space of probability laws with k examples. An instance has the outputs H of the base
-functions, numbers y whose signs are the labels, and the probabilities p. It also has the radius λ
-of the simplex and the loss φ."""
+"""The probability laws with k examples: the outputs H of the base functions, numbers y whose signs
+are the labels, the probabilities p, the radius λ of the simplex, and the loss φ."""
 RUNS = LAWS.but(t=Whole(1, 5))
 
 
@@ -224,12 +223,12 @@ STREAMS = Space(
     radius=Real(0.25, 2),
     beta=Real(0.1, 3),
 )
-"""The space of instances with t linear losses. An instance has the gradients U of the losses, the
-step sizes γ_i, the radius λ of the simplex, and the first temperature β_0."""
+"""The instances with t linear losses: their gradients U, the step sizes γ_i, the radius λ of the
+simplex, and the first temperature β_0."""
 
 
 def law(x: Instance) -> FiniteLaw:
-    """Return the probability law that the fields of an instance of `LAWS` describe."""
+    """Return the probability law of a `LAWS` instance."""
     S = np.where(x.y >= 0.0, 1.0, -1.0)[:, None] * x.H
     return FiniteLaw(x.p, x.radius, S, x.loss)
 

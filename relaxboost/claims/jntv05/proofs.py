@@ -1,5 +1,4 @@
-"""JNTV05, Sec. 4: Proposition 2 on the regret, Proposition 3 on the expected risk, and Remark 4 on
-multiples of the step sizes and temperatures."""
+"""JNTV05, Sec. 4: Propositions 2 (regret) and 3 (expected risk), and Remark 4 (rescaling)."""
 
 import math
 
@@ -34,8 +33,7 @@ the proxy function V, and the constant `shift` that is added to V."""
 
 
 def temperatures(x: Instance) -> Array:
-    """Return the temperatures β_0 ≤ β_1 ≤ ... ≤ β_t of mirror descent for the stream of an
-    instance."""
+    """Return the temperatures β_0 ≤ β_1 ≤ ... ≤ β_t of an instance."""
     return x.beta + np.append(0.0, np.cumsum(x.growth))
 
 
@@ -44,9 +42,9 @@ def _regret(
 ) -> Slack:
     """Return the slack of the regret bound of Proposition 2 for the proxy function V + `shift`.
 
-    The regret is measured against the point θ of the instance. If `last` is true, it is measured
-    against the last iterate θ_t. The number `least` replaces V(θ_*), the minimum of the proxy
-    function, in the bound. If `first` is given, it replaces the first iterate θ_0.
+    The regret is measured against the point θ of the instance, or against the last iterate θ_t if
+    `last` is true. In the bound, `least` replaces V(θ_*), the minimum of the proxy function.
+    `first` replaces the first iterate θ_0.
     """
     beta = temperatures(x)
     found = iterates(x.U, x.gamma, beta, mirror_of(x.proxy, x.radius))
@@ -189,8 +187,9 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return how much each iterate and the weighted mean of the iterates change if all step sizes
-    γ_i and all temperatures β_i are multiplied by `factor`."""
+    """Return the changes of the iterates and their weighted mean if all γ_i and β_i are multiplied
+    by `factor`.
+    """
     beta = growing(x.beta, len(x.U))
     found = []
     for c in (1.0, x.factor):

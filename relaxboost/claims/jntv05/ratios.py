@@ -1,5 +1,7 @@
-"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxy functions V, and the ratio of max V − min V
-to the modulus α of strong convexity."""
+"""JNTV05, Secs. 6.1 and 6.2, and Remark 1: other proxy functions V, and (max V − min V)/α.
+
+Here α is the modulus of strong convexity.
+"""
 
 import math
 from fractions import Fraction
@@ -20,9 +22,9 @@ ANYWHERE = Space(sizes={"n": (2, 6)}, x=Vector("n", -2, 2), y=Vector("n", -2, 2)
 
 
 def _bend(x: Instance, proxy: str, radius: float = 1.0) -> Slack:
-    """Return the slack of inequality (7), which says that a proxy function is strongly convex.
+    """Return the slack of inequality (7), the strong convexity of a proxy function, at λx and λy.
 
-    The inequality is checked for the points λx and λy, where λ is `radius`.
+    The number λ is `radius`.
     """
     a, b = radius * x.x, radius * x.y
     value = VALUES[proxy]

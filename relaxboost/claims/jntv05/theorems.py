@@ -27,11 +27,10 @@ def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the probability law of an instance, its constant L, the number ln M, and a lower bound
-    on the least risk.
+    """Return the law of an instance, its gradient bound L, the number ln M, and a certified lower
+    bound on the least risk.
 
-    L bounds the gradients, and M is the number of entries of θ. The lower bound is certified. Skip
-    instances with L <= 1e-6.
+    M is the number of entries of θ. Skip instances with L <= 1e-6.
     """
     found = law(x)
     assume(found.lipschitz > 1e-6)
@@ -57,7 +56,7 @@ RATES = Space(
     scale=Real(0.2, 5, log=True),
     t=Whole(1, 60),
 )
-"""The space of constants: the modulus α of strong convexity, the maximum V* of the proxy function,
+"""The constants of a rate: the modulus α of strong convexity, the maximum V* of the proxy function,
 the Lipschitz constant L, the number t of rounds, and the ratio of β_0 to its best value."""
 
 

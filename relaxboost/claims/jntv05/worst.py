@@ -29,11 +29,11 @@ GRID = Space(t=Whole(1, 6), beta=Real(0.25, 4), growth=Whole(0, 2))
 
 
 class AnyGradients:
-    """An unknown run of mirror descent with the gradients u_1, ..., u_t and the iterates θ_0, ...,
+    """An unknown mirror descent run with the gradients u_1, ..., u_t and the iterates θ_0, ...,
     θ_{t−1}.
 
-    The first iterate θ_0 = θ_* minimises the proxy function V, and is the origin. The point θ in Θ
-    is the point for comparison, and `rise` is V(θ) − V(θ_*).
+    The first iterate θ_0 = θ_*, the origin, minimises the proxy function V. The comparison point is
+    θ in Θ, and `rise` is V(θ) − V(θ_*).
     """
 
     def __init__(self, inverses: list[Fraction | Bracket]) -> None:
@@ -52,8 +52,7 @@ class AnyGradients:
 
     @property
     def regret(self) -> Expression:
-        """The linearised regret Σ (θ_{i−1} − θ)ᵀu_i of the iterates θ_0, ..., θ_{t−1} compared with
-        the point θ."""
+        """The linearised regret Σ (θ_{i−1} − θ)ᵀu_i against the point θ."""
         return total((f - self.theta) @ u for f, u in zip(self.points, self.u, strict=True))
 
 

@@ -1,5 +1,6 @@
-"""Claims of Mitsuboshi, Hatano & Takimoto (2022): the number of rounds of MLPBoost, and the
-progress in each round."""
+"""Claims of Mitsuboshi, Hatano & Takimoto (2022): the rounds of MLPBoost, and its progress per
+round.
+"""
 
 import math
 from itertools import islice

@@ -33,8 +33,7 @@ def _signs(rows: str) -> list[list[int]]:
 
 
 EIGHT = _signs("-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-")
-"""The margin matrix of the paper's example. The margin of AdaBoost converges to 1/3, but the
-maximum margin is 3/8."""
+"""The margin matrix of the paper's example: AdaBoost converges to the margin 1/3 instead of 3/8."""
 SEVEN = _signs("-++++-- +--+-+- +-+++++ -+-++-+ +++---+ -++--++ ++-++++")
 """A smaller margin matrix than that of the paper, found by a search for counterexamples. The margin
 of AdaBoost converges to 0.2341, but the maximum margin is 1/4. In rounds 1 and 9 of a cycle of 58

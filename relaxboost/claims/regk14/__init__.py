@@ -23,9 +23,9 @@ SOURCE = Source.read(Path(__file__).with_name("statements.toml"))
 class Shares:
     """The state of AdaHedge.
 
-    `loss` is the loss of AdaHedge, and `losses` are the losses of the K experts. `gap` is Δ, the
-    sum of the mixability gaps. `variance` is V, the sum of the variances of the costs under the
-    weights. `size` is S, the largest range of the costs of a round.
+    `loss` is its loss, and `losses` are those of the K experts. `gap` is Δ, the sum of the
+    mixability gaps. `variance` is V, the sum of the cost variances under the weights. `size` is S,
+    the largest cost range of a round.
     """
 
     loss: float
@@ -36,7 +36,7 @@ class Shares:
 
     @property
     def logarithm(self) -> float:
-        """The natural logarithm of the number K of experts of AdaHedge."""
+        """The natural logarithm of the number K of experts."""
         return math.log(self.losses.size)
 
     @property
@@ -68,14 +68,14 @@ class Shares:
 def bound(now: Shares) -> float:
     """Return the bound 2√(V log K) + S (4/3 log K + 2) on the regret of AdaHedge.
 
-    K is the number of experts, V is the sum of variances, and S is the largest range of costs.
+    K is the number of experts, V is the sum of variances, and S is the largest cost range.
     """
     leading = 2.0 * math.sqrt(now.variance * now.logarithm)
     return leading + now.size * (4.0 / 3.0 * now.logarithm + 2.0)
 
 
 def adahedge(costs: Array) -> Shares:
-    """Run AdaHedge on all rows of costs by the formulas of the paper. Return its final state."""
+    """Run AdaHedge on all cost rows by the paper's formulas, and return its final state."""
     now = Shares(0.0, np.zeros(costs.shape[1]))
     for cost in costs:
         now.learn(cost)
@@ -83,7 +83,7 @@ def adahedge(costs: Array) -> Shares:
 
 
 def packaged(costs: Array) -> tuple[float, float]:
-    """Run the AdaHedge of `HedgedDescent` on all rows of costs. Return its loss and its gap Δ."""
+    """Run the AdaHedge of `HedgedDescent` on all cost rows, and return its loss and its gap Δ."""
     K = costs.shape[1]
     loss = 0.0
     p = np.empty(K)
@@ -115,8 +115,9 @@ def _by_turns(K: int) -> Shares:
 
 
 def runs(x: Instance) -> Iterator[Shares]:
-    """Yield the final state of AdaHedge for each of three matrices of costs. The first is the
-    matrix of the instance."""
+    """Yield the final AdaHedge state for three cost matrices, the first of which is that of the
+    instance.
+    """
     # In the last matrix, only one expert has the cost 0.
     K = x.A.shape[1]
     yield from (adahedge(x.A), _by_turns(K), adahedge(1.0 - np.eye(1, K)))
@@ -156,18 +157,16 @@ STREAMS = Space(
     loss=Choice(*LOSSES),
     labels=Choice("given", "against"),
 )
-"""The space of instances for online learning. The rows of A, divided by √n, are the feature
-vectors, and y has the targets. The weights w times `length` are used for comparison. If `labels` is
-"against", the targets oppose the predictions of the learner."""
+"""The instances for online learning: feature vectors, which are the rows of A divided by √n,
+targets y, and comparison weights w times `length`. If `labels` is "against", the targets oppose the
+learner's predictions."""
 
 
 class Descents:
-    """The 16 learners that `HedgedDescent` combines, computed on a stream by the formulas of the
-    paper.
+    """The 16 learners that `HedgedDescent` combines, computed by the paper's formulas.
 
-    `excess` is the number ε that the bounds on regrets contain for each round. Predictions are
-    clipped to [−R, R]. For labels, ε is the loss of the correct prediction R or −R. For other
-    targets, ε is 0.
+    `excess` is the number ε in the regret bound for each round. Predictions are clipped to [−R, R].
+    For labels, ε is the loss of the correct prediction R or −R. For other targets, ε is 0.
     """
 
     def __init__(self, x: Instance) -> None:
@@ -211,13 +210,11 @@ class Descents:
         self.steps = self.eta / np.where(KINDS == AVERAGED, math.sqrt(len(x.A)), 1.0)
 
     def of(self, w: Array) -> tuple[float, Array]:
-        """Return the loss of the weights w, and a bound on the regret of each of the 16 learners
-        against w.
+        """Return the loss of the weights w, and a bound on the regret of each learner against w.
 
         After t rounds, the bound for learner k is ‖w‖²/(2η_k) + Σ η_ki ‖u_ki‖²/2 + tε. Here u_ki is
-        the gradient of the learner in round i, and η_ki is its step size. η_k is the constant step
-        size, or the last step size of dual averaging. ε is the attribute `excess`. For learners of
-        the kind `FADING`, the bound is inf.
+        the gradient and η_ki the step size in round i. η_k is the constant step size, or the last
+        one of dual averaging. ε is `excess`. For `FADING` learners, the bound is inf.
         """
         loss = self.method.loss.loss
         paid = float(loss.pointwise(self.H @ w, self.targets)[0].sum())

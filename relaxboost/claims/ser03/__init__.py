@@ -1,5 +1,4 @@
-"""Claims of Servedio (2003): the number of rounds, the margins and the smooth weights of
-SmoothBoost."""
+"""Claims of Servedio (2003) on SmoothBoost: its rounds, its margins and its smooth weights."""
 
 import math
 from collections.abc import Iterator
@@ -20,10 +19,10 @@ GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"))
 
 
 def run(x: Instance) -> tuple[float, Iterator[RoundState]]:
-    """Run `SmoothBoostRun` on the game of an instance. Return its parameter γ and an iterator over
-    its rounds.
+    """Run `SmoothBoostRun` on the game of an instance, and return γ and an iterator over its
+    rounds.
 
-    The number γ is half the value of the game, but at most 1/2. Skip games with a value <= 0.1.
+    The parameter γ is half the game value, but at most 1/2. Skip games with a value <= 0.1.
     """
     game = Game(x.A, Capped(x.k))
     rho = float(x.optimum(game).lower)

@@ -1,1 +1,1 @@
-"""Mathematics that several sources use. The modules that run the checks do not use this folder."""
+"""Mathematics that several sources share. The modules that run checks do not use it."""

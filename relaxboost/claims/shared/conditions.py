@@ -48,11 +48,10 @@ class Condition(NamedTuple):
     verdict: Verdict
     reason: str
     witness: Any = None
-    """The counterexample that proves a failure, if the condition fails, and otherwise None.
-    Condition (i) is min f = 0: the counterexample is the minimum, or a d with f(d) < 0. Condition
-    (ii) is that f is finite near 0: the counterexample is a direction v with f(τv) = inf for small
-    τ > 0, or the zero vector if f(0) = inf. Condition (iii) is about the conjugate: the
-    counterexample is a `Violation`."""
+    """The counterexample if the condition fails, and otherwise None. For condition (i), min f = 0,
+    it is the minimum, or a d with f(d) < 0. For condition (ii), f finite near 0, it is a direction
+    v with f(τv) = inf for small τ > 0, or the zero vector if f(0) = inf. For condition (iii), on
+    the conjugate, it is a `Violation`."""
 
 
 class Conditions(NamedTuple):
@@ -74,18 +73,17 @@ class Conditions(NamedTuple):
 
 @accepts_seed
 def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions:
-    """Check the three conditions of SS09 Thm 7 for the penalty f of a relaxation on m examples.
+    """Check the three conditions of SS09 Thm 7 for a relaxation f on m examples.
 
-    The conditions are: (i) the minimum of f is 0, (ii) f is finite near 0, and (iii) the conjugate
-    f* does not increase if one coordinate of its argument moves towards 0. Each verdict is one of
+    They are: (i) the minimum of f is 0, (ii) f is finite near 0, and (iii) the conjugate f* does
+    not increase if one coordinate of its argument moves towards 0. Each verdict is one of
 
-    * ``holds``: the condition is proved. Either it is a theorem about a family of this package, or
-      about multiples, sums, shifts and dilations of such families. Or it follows from convexity
-      and a few values of f, which the reason describes.
-    * ``fails``: a witness, that is, a counterexample, violates the condition. A witness of (iii)
-      violates the condition on f and on f*, by far more than the accuracy of the solvers.
-    * ``declared``: the user has declared that the condition holds, and the search found no
-      violation.
+    * ``holds``: the condition is proved. It is a theorem about families of this package and their
+      multiples, sums, shifts and dilations, or it follows from convexity and a few values of f,
+      which the reason describes.
+    * ``fails``: a counterexample, the witness, violates the condition. A witness of (iii) violates
+      the condition on f and on f*, by far more than the accuracy of the solvers.
+    * ``declared``: the user declared the condition, and the search found no violation.
     * ``undecided``: the search found no violation, and there is no proof.
 
     Parameters
@@ -100,7 +98,7 @@ def check_conditions(relaxation: Relaxation, m: int, rng: Rng = 0) -> Conditions
     Returns
     -------
     Conditions
-        Three tuples `Condition(name, verdict, reason, witness)`. When printed, they form a table.
+        Three tuples `Condition(name, verdict, reason, witness)`, which print as a table.
 
     Raises
     ------
@@ -210,15 +208,14 @@ def _monotone(f: Relaxation, m: int, proved: bool, rng: np.random.Generator) -> 
 
 
 def hinge_form(relaxation: Relaxation, u: Vector) -> float:
-    """Return the margin side of SS09 Thm 7, which is the maximum over γ of γ − f*([γ − u]_+).
+    """Return the margin side of SS09 Thm 7: the maximum over γ of γ − f*([γ − u]_+).
 
     By Lemma 8, the margin side equals the relaxed margin F(u) if f satisfies the three conditions
     of Thm 7. In general it is at most F(u), which is the supremum of γ − f*(x) over all γ and all x
     >= γ − u.
 
-    Between two neighbouring margins, [γ − u]_+ is affine in γ. So the maximum on each such interval
-    is a concave program, which cvxpy solves. The result v therefore has the error of a numerical
-    solver, about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
+    cvxpy solves a concave program between each two neighbouring margins, so the result v has an
+    error of about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
 
     Parameters
     ----------
@@ -234,6 +231,7 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     u = np.asarray(u, dtype=np.float64)
     m = u.size
     f = resolved(relaxation, m)
+    # Between two neighbouring margins, [γ − u]_+ is affine in γ, so the program is concave.
     kinks = np.unique(u)
     best = float(kinks[0]) - f.conjugate(np.zeros(m))
     gamma, x = cp.Variable(), cp.Variable(m)

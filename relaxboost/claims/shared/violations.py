@@ -1,12 +1,10 @@
 """The search for violations of condition (iii) of SS09 Thm 7, on f and on f*.
 
 Condition (iii) is f*(θ − α θ_i e_i) <= f*(θ) for every θ, i and α in [0, 1]. It is equivalent to
-the same condition on f. Each violation that the search finds on one side is converted to a witness
-on the other side, and is checked again there. So neither an inaccurate solver nor a tolerance can
-produce a false counterexample.
-
-The conversion is as follows. Let d' be d with d_i set to 0, and let θ' be θ with θ_i set to 0. If
-f(d') > f(d), let θ be a subgradient of f at d'. It violates (iii), because
+the same condition on f. Each violation on one side is converted to a witness on the other side and
+checked there, so that neither an inaccurate solver nor a tolerance can produce a false
+counterexample. Let d' be d with d_i set to 0, and let θ' be θ with θ_i set to 0. If f(d') > f(d),
+let θ be a subgradient of f at d'. It violates (iii), because
 
     f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ).
 
@@ -31,19 +29,20 @@ from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 
 class Violation(NamedTuple):
-    """A violation of condition (iii) of SS09 Thm 7: f*(θ − α θ_i e_i) > f*(θ), with a point d at
-    which f(d − d_i e_i) > f(d)."""
+    """A violation of condition (iii) of SS09 Thm 7: f*(θ − α θ_i e_i) > f*(θ).
+
+    The violation includes a point d with f(d − d_i e_i) > f(d).
+    """
 
     theta: Vector
     i: int
     alpha: float
     at_theta: float
-    """The value f*(θ) of the conjugate at the point θ of the violation."""
+    """The value f*(θ)."""
     at_shrunk: float
-    """The value f*(θ − α θ_i e_i) of the conjugate after entry i of θ was reduced. It is greater
-    than f*(θ)."""
+    """The value f*(θ − α θ_i e_i), which is greater than f*(θ)."""
     d: Vector
-    """The point d of the violation, at which setting entry i to 0 increases the penalty f."""
+    """The point at which setting entry i to 0 increases f."""
 
     def __str__(self) -> str:
         return (
@@ -53,10 +52,9 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Search for a violation of condition (iii) of SS09 Thm 7 that both f and f* confirm.
+    """Search for a violation of condition (iii) that both f and f* confirm.
 
-    Return the violation and the number of points tried. If the search finds no violation, return
-    None instead of the violation.
+    Return the violation, or None, and the number of points tried.
     """
     total = 0
     for function, confirm, size, coordinates in (
@@ -78,11 +76,9 @@ def _search_one(
     compared: Iterable[tuple[Vector, int, float, float]],
     rng: np.random.Generator,
 ) -> tuple[Violation | None, int]:
-    """Search for a point at which setting one coordinate to 0 increases the function, which is f or
-    f*.
+    """Search for a point at which setting one coordinate to 0 increases f or f*.
 
-    Return the violation that `confirm` computes for such a point, and the number of points tried.
-    If the search finds no violation, return None instead of the violation.
+    Return the violation that `confirm` computes, or None, and the number of points tried.
     """
     tried = 0
     best: tuple[float, Vector, int] | None = None
@@ -107,9 +103,10 @@ def _compared(
     coordinates: int,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Vector, int, float, float]]:
-    """Yield a point x, a coordinate i, the function at x, and the function at x with x_i set to 0.
+    """Yield a point x, a coordinate i, and the values of the function at x and at x with x_i set to
+    0.
 
-    The points are the given points, and points that differ from them in one coordinate. At most
+    The points are the given ones, and points that differ from them in one coordinate. At most
     `coordinates` coordinates of a point are compared.
     """
     for point in points:
@@ -146,10 +143,10 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 
 
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
-    """Return multiples of the vector v at which the function is finite.
+    """Return multiples of v at which the function is finite.
 
-    If the function is infinite at a larger multiple, one of the returned points is near the
-    boundary of the set on which the function is finite.
+    If the function is infinite at larger multiples, one returned point is near the boundary of its
+    domain.
     """
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []
@@ -195,8 +192,8 @@ def _climb(
 ) -> tuple[tuple[Vector, int] | None, int]:
     """Search for a violation by random changes of the point in `best`.
 
-    Return two results. The first is the point and the coordinate of the violation, as a pair; it is
-    None if the search finds no violation. The second is the number of steps.
+    Return the point and the coordinate of the violation as a pair, or None, and the number of
+    steps.
     """
     slope, point, i = best
     radius = 0.5 * float(np.abs(point).max())
@@ -253,10 +250,7 @@ def _evaluate(f: Relaxation, theta: Vector, i: int, d: Vector) -> Violation | No
 
 
 def maximiser(f: Relaxation, theta: Vector, bound: float) -> Vector | None:
-    """Return a vector d with |d_i| <= bound that maximises <d, θ> − f(d).
-
-    The result is None if the solver finds no maximiser.
-    """
+    """Return a d with |d_i| <= bound that maximises <d, θ> − f(d), or None if the solver fails."""
     d = cp.Variable(theta.size)
     value, constraints = f.cvxpy_penalty(d)
     problem = cp.Problem(cp.Maximize(theta @ d - value), [*constraints, cp.abs(d) <= bound])

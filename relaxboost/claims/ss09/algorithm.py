@@ -1,4 +1,4 @@
-"""SS09, Sec. 5: the accuracy of the algorithm of Fig. 1, and its number of rounds."""
+"""SS09, Sec. 5: the accuracy and the number of rounds of the algorithm of Fig. 1."""
 
 import math
 
@@ -39,9 +39,8 @@ def _bound(x: Instance) -> float:
 def smoothing_costs(x: Instance) -> Slack:
     """Return the slack of <d, Aw> ≤ F(Aw) + β log(m/k) for the weights w of an instance.
 
-    The relaxed margin F(u) is the minimum of <d, u> over the distributions d on m examples with d ≤
-    1/k. In the inequality, d minimises <d, Aw> plus β times the relative entropy of d, under the
-    same constraint.
+    The relaxed margin F(u) is the minimum of <d, u> over distributions d ≤ 1/k on m examples. In
+    the inequality, d minimises <d, Aw> plus β times its relative entropy, under the same cap.
     """
     u = x.A @ x.w
     smoothing = beta(len(x.A), x.epsilon)
@@ -89,7 +88,7 @@ def accuracy_half_gap(x: Instance) -> Slacks:
 
 
 def error(x: Instance, u: Array) -> float:
-    """Return the error ρ − F(u), the value of the game minus the relaxed margin at u = Aw."""
+    """Return the error ρ − F(u): the game value minus the relaxed margin at u = Aw."""
     return float(x.optimum(game(x)).middle - margin(u, x.k, f_of(x)))
 
 
@@ -224,8 +223,7 @@ def rounds_worst(x: Instance) -> Slacks:
 
 
 def slowest(m: int, epsilon: float) -> int:
-    """Return the number of rounds of the algorithm of Fig. 1 on the m × m matrix with entries 1 on
-    the diagonal and −1 elsewhere."""
+    """Return the rounds of Fig. 1 on the m × m matrix with 1 on the diagonal and −1 elsewhere."""
     smoothing = beta(m, epsilon)
     w = np.zeros(m)  # All columns enter with the sign −1, so these are the weights of 1 − 2I.
     t = 0

@@ -1,5 +1,4 @@
-"""SS09, App. A: Lemmas 17 to 19 on conjugates and Lemma 20 on a recursion. App. B: two
-conjugates."""
+"""SS09, App. A: Lemmas 17 to 19 (conjugates) and 20 (a recursion). App. B: two conjugates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -18,14 +17,12 @@ from relaxboost.relaxations import NormBall
 
 @dataclass(frozen=True)
 class Strong:
-    """An example for the lemmas of the appendix: a function that is σ-strongly convex on a set S in
-    the norm ‖·‖_p."""
+    """An example for App. A: a function that is σ-strongly convex on a set S in the norm ‖·‖_p."""
 
     sigma: float
     p: float
     point: Callable[[Array], Array]
-    """A function that maps a vector with entries in [−1, 1] to a point of the set S, on which the
-    example is strongly convex."""
+    """A map from vectors with entries in [−1, 1] to points of S."""
     value: Callable[[Array], float]
     conjugate: Callable[[Array], float]
     argmax: Callable[[Array], Array]

@@ -1,5 +1,4 @@
-"""Distributions as fractions, and the projection of SS09's Eq. 14. The projection is computed
-without the algorithm of Fig. 2."""
+"""Distributions as fractions, and SS09's Eq. 14 computed without the algorithm of Fig. 2."""
 
 import math
 from collections.abc import Sequence
@@ -24,9 +23,9 @@ def log_mean_exp(theta: Array) -> float:
 
 
 def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
-    """Return the distribution d ≤ ν that has the least divergence from d0 (Eq. 14), as fractions.
+    """Return the distribution d ≤ ν with the least divergence from d0 (Eq. 14), as fractions.
 
-    The result is None if no distribution d ≤ ν has a finite divergence.
+    Return None if no distribution d ≤ ν has a finite divergence.
     """
     # The solution is d = min(ν, ξ d0). It is optimal if its sum is 1, ξ d0 ≥ ν for the capped
     # entries, and ξ d0 ≤ ν for the others.
@@ -42,7 +41,7 @@ def projected(d0: Sequence[Fraction], nu: Fraction) -> list[Fraction] | None:
 
 
 def projected_softmax(theta: Array, nu: float) -> Array:
-    """Return the distribution d ≤ ν that has the least divergence from the softmax of θ (Eq. 14).
+    """Return the distribution d ≤ ν with the least divergence from the softmax of θ (Eq. 14).
 
     The cap ν must be at least 1/m for the m entries of θ.
     """

@@ -21,8 +21,7 @@ from relaxboost.claims.sides import avg_min, optimal_value
 from relaxboost.claims.ss09 import SOURCE
 
 MONOTONE = ("max", "sum", "Euclidean")
-"""The names of the orthant-monotonic norms, which never increase if an entry of a vector is set to
-zero."""
+"""The orthant-monotonic norms, which never increase if an entry of a vector is set to zero."""
 NORMS = (*MONOTONE, "paired", "ellipsoid")
 """The names of all norms. The last two couple the entries 1 and 2, 3 and 4, and so on. "paired" is
 the maximum over these pairs of 2|d_i − d_{i+1}| and |d_i + d_{i+1}|/2. "ellipsoid" is √(d·Md).
@@ -32,10 +31,7 @@ _ORDER = {"max": math.inf, "sum": 1.0, "Euclidean": 2.0, "paired": math.inf, "el
 
 
 class Norm:
-    """The norm ‖Qd‖_p that has the given name in `NORMS`, and its dual norm.
-
-    The dual norm is ‖Q^{−T}θ‖_q with 1/p + 1/q = 1.
-    """
+    """The norm ‖Qd‖_p with a name in `NORMS`, and its dual ‖Q^{−T}θ‖_q with 1/p + 1/q = 1."""
 
     def __init__(self, name: str, m: int, c: float = 0.0) -> None:
         self.order = _ORDER[name]
@@ -64,11 +60,9 @@ def norm(x: Instance) -> Norm:
 
 
 def hinge_side(x: Instance, penalty: bool) -> float:
-    """Return the margin side of Theorem 7: the maximum of γ − f*([γ − Aw]_+) over the weights w
-    with ‖w‖_1 ≤ 1 and the thresholds γ.
+    """Return the margin side of Theorem 7: the maximum of γ − f*([γ − Aw]_+) over ‖w‖_1 ≤ 1 and γ.
 
-    If `penalty` is true, the function f of distributions d is the penalty ν‖d‖. Otherwise it is the
-    indicator of ‖d‖ ≤ ν.
+    If `penalty` is true, f is the penalty ν‖d‖. Otherwise it is the indicator of ‖d‖ ≤ ν.
     """
     if penalty and x.nu < 0.0:
         return -math.inf  # No vector has a negative norm.
@@ -90,8 +84,7 @@ def _margin_side(x: Instance, penalty: bool, losing: NDArray[np.bool_]) -> float
 
 
 def edge_side(x: Instance, penalty: bool) -> float:
-    """Return the edge side of Theorem 7: the minimum of ‖dᵀA‖_∞ + f(d) over the distributions d on
-    the examples.
+    """Return the edge side of Theorem 7: the minimum of ‖dᵀA‖_∞ + f(d) over distributions d.
 
     If `penalty` is true, f is the penalty ν‖d‖. Otherwise it is the indicator of ‖d‖ ≤ ν.
     """

@@ -20,19 +20,18 @@ from relaxboost.relaxations import Capped, Custom, KLPenalty, NormPenalty, Relax
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """Closed forms for a penalty f on distributions: the distribution that the algorithm computes
-    in a round, and the relaxed margin."""
+    """Closed forms for a penalty f: the distribution of a round, and the relaxed margin."""
 
     relaxation: Callable[[int, int], Relaxation]
-    """A function of m and k that returns the penalty f as a relaxation, whose certified optima are
-    compared with the closed forms."""
+    """A function of m and k that returns f as a relaxation, for comparisons with certified optima.
+    """
     f: Callable[[Array, int], Array]
     distribution: Callable[[Array, int, float], Array]
-    """A function of the margins u, of k and of β. It returns the minimiser d_t of
-    <u, d> + f(d) + βh(d), where h is the relative entropy."""
+    """A function of the margins u, of k and of β that returns the minimiser d_t of <u, d> + f(d) +
+    βh(d). Here h is the relative entropy."""
     margin: Callable[[Array, int], Array]
-    """A function of the margins u and of k. It returns the relaxed margin, which is the minimum of
-    <u, d> + f(d) over distributions d."""
+    """A function of the margins u and of k that returns the relaxed margin, the minimum of <u, d> +
+    f(d)."""
 
 
 def _strength(m: int, k: int) -> float:

@@ -52,7 +52,7 @@ def bregman_projection(x: Instance) -> Slack:
 
 
 def _along(point: Exact, p: Exact, q: Exact) -> Fraction:
-    """Return the t in [0, 1] for which p + t(q − p) is nearest to a point."""
+    """Return the t in [0, 1] at which p + t(q − p) is nearest to a point."""
     way = q - p
     assume(bool(way.any()))
     return min(max(way @ (point - p) / Fraction(way @ way), Fraction(0)), Fraction(1))
@@ -176,10 +176,9 @@ def _(x: Instance) -> Slacks:
 
 
 def fig2(d0: Any, nu: Any) -> list[Any]:
-    """Return the distribution d_t that the pseudo-code of Fig. 2 computes, in fractions or floats.
+    """Return the distribution d_t of the Fig. 2 pseudo-code, in fractions or floats.
 
-    `d0` is the vector that is projected, and `nu` is the cap. Division by zero raises
-    ZeroDivisionError.
+    The vector `d0` is projected, and `nu` is the cap. Division by zero raises ZeroDivisionError.
     """
     # The pseudo-code lacks an ENDIF, so its first ENDFOR is read as ENDIF.
     u = sorted(d0, reverse=True)

@@ -35,8 +35,7 @@ def adaboost_error(x: Instance, rate: float = 1.0) -> Slacks:
 
 
 def error(A: Array, w: Array) -> float:
-    """Return the training error of the weights w, which is the fraction of examples with a margin
-    of at most 0."""
+    """Return the training error: the fraction of examples with a margin of at most 0."""
     return float(np.mean(A @ w <= 1e-12))
 
 

@@ -17,8 +17,10 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """A convex function f on R^m, its conjugate, and a relaxation of the package. On the simplex, f
-    is the sum of the relaxation and a constant."""
+    """A convex function f on R^m, its conjugate, and a relaxation.
+
+    On the simplex, f is the sum of the relaxation and a constant.
+    """
 
     f: Callable[[Array, float], float]
     f_star: Callable[[Array, float], float]
@@ -68,8 +70,8 @@ def _cube(d: Array) -> float:
 
 
 def hinge_side(u: Array, f: Penalty, s: float) -> float:
-    """Return the margin side of Theorem 7 for fixed margins u, which is the maximum over γ of γ −
-    f*([γ − u]_+).
+    """Return the margin side of Theorem 7 for fixed margins u: the maximum over γ of γ − f*([γ −
+    u]_+).
 
     Ternary search finds the maximum. `s` is the strength of the penalty f.
     """

@@ -1,4 +1,4 @@
-"""SS09, Sec. 5.1: runs of the algorithm of Fig. 1, and the quantities in the proof of its rate.
+"""SS09, Sec. 5.1: runs of the algorithm of Fig. 1, and the quantities in its rate proof.
 
 The penalties f are those of the module `family`, and h is the relative entropy.
 """
@@ -23,8 +23,8 @@ from relaxboost.solvers.rounds import Rounds
 CAPPED_RUNS = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), epsilon=Real(0.1, 1.0, log=True)
 )
-"""The space of runs of the algorithm of Fig. 1 in which all weights of the distributions are at
-most 1/k. For k = 1 the game has the hard margin, and for k > 1 the soft margin of Eq. 6."""
+"""The runs of Fig. 1 with the cap 1/k. For k = 1 the game has the hard margin, and for k > 1 the
+soft margin of Eq. 6."""
 
 F = Choice(*FORMS)
 FAMILY_RUNS = CAPPED_RUNS.but(f=F)
@@ -33,20 +33,19 @@ F_GIVEN = "f is the indicator of ‖d‖_∞ ≤ 1/k, s‖d‖_∞, s h(d) or s|
 
 
 def f_of(x: Instance) -> str:
-    """Return the name of the penalty f of an instance, by default "caps"."""
+    """Return the penalty name of an instance, by default "caps"."""
     return str(getattr(x, "f", "caps"))
 
 
 def game(x: Instance) -> Game:
-    """Return the game with the matrix A and the function f of an instance."""
+    """Return the game of an instance."""
     return Game(x.A, FORMS[f_of(x)].relaxation(len(x.A), x.k))
 
 
 def smoothed_game(x: Instance) -> Game:
-    """Return the smoothed game of an instance, which has f + βh instead of f, where h is the
-    relative entropy.
+    """Return the smoothed game of an instance, with f + βh instead of f.
 
-    The value of this game is the maximum of D(w) over weights w.
+    Its value is the maximum of D(w) over weights w.
     """
     return smoothed(game(x), x.epsilon)
 
@@ -59,13 +58,12 @@ class Round:
     w: Array
     d: Array
     gap: float
-    """The gap <d_t, A(e_j − w_t)> of the stopping test of Fig. 1. Here e_j is the unit vector of
-    the chosen column, times the sign of the column."""
+    """The gap <d_t, A(e_j − w_t)> of the stopping test, where e_j is the signed unit vector of the
+    chosen column."""
     column: int
-    """The index j of the column of the margin matrix that the weak learner has chosen in this
-    round."""
+    """The index j of the chosen column."""
     sign: int
-    """The sign of the edge of the chosen column. Fig. 1 of the paper assumes that it is 1."""
+    """The sign of the chosen column's edge. Fig. 1 of the paper assumes that it is 1."""
 
 
 def fig1(
@@ -78,7 +76,7 @@ def fig1(
 ) -> list[Round]:
     """Run the algorithm of Fig. 1 until the gap is at most `to_gap`, by default ε.
 
-    Return the list of rounds. The smoothing parameter β is `smoothing`, by default ε/(2 log m).
+    Return the rounds. The smoothing parameter β is `smoothing`, by default ε/(2 log m).
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
@@ -106,7 +104,7 @@ def smoothed(game: Game, epsilon: float) -> Game:
 
 
 class Fig1Run:
-    """A run of the algorithm of Fig. 1 on an instance, with the quantities of the proof.
+    """A run of Fig. 1 on an instance, with the quantities of the proof.
 
     The instance has a matrix A, the number k of the cap 1/k, and ε. The options are those of `fig1`
     and `fig1_by_hand`.
@@ -131,20 +129,18 @@ class Fig1Run:
         for row, now in zip(e, self.rounds, strict=True):
             row[now.column] = now.sign
         self.v: Array = (e - w) @ self.A.T
-        """The vectors A(e^{j_t} − w_t), with one row for each round. Here e^{j_t} is the unit
-        vector of the column that is chosen in round t, times the sign of the column."""
+        """The vectors A(e^{j_t} − w_t), with a row for each round. Here e^{j_t} is the signed unit
+        vector of the chosen column."""
         self.slope: Array = np.sum(self.d * self.v, axis=-1)
-        """The gaps <d_t, v_t> of the stopping test of Fig. 1, with one entry for each round. The
-        vector v_t is the row of `v` for the round."""
+        """The gaps <d_t, v_t> of the stopping test, where v_t is a row of `v`."""
         self.D: Array = smooth(self.u, self.k, self.beta, self.f)
-        """The values of the smoothed objective D at the weights w_t, with one entry for each
-        round."""
+        """The smoothed objective D(w_t) of each round."""
 
 
 def fig1_by_hand(
     x: Instance, *, max_rounds: int | None = None, to_gap: float | None = None, delta: float = 0.0
 ) -> Iterator[Round]:
-    """Yield the rounds of Fig. 1, computed in NumPy without the solvers of the package.
+    """Yield the rounds of Fig. 1, computed in NumPy without the package's solvers.
 
     The weak learner returns the worst column whose edge is within `delta` of the best edge.
     """
@@ -170,7 +166,7 @@ def fig1_by_hand(
 
 
 def distribution(u: Array, k: int, beta: float, f: str = "caps") -> Array:
-    """Return the distribution d that minimises <u, d> + f(d) + βh(d), for each row u of margins."""
+    """Return the minimiser d of <u, d> + f(d) + βh(d), for each row u of margins."""
     return FORMS[f].distribution(np.atleast_2d(u), k, beta)
 
 
@@ -194,6 +190,6 @@ def hat(d: Array, k: int, beta: float, f: str = "caps") -> Array:
 
 
 def least_gain(suboptimality: Bracket, beta: float) -> Bracket:
-    """Return an interval for the gain βε_t²/8 of Lemma 12, given an interval for the error ε_t."""
+    """Return an interval for the gain βε_t²/8 of Lemma 12 from an interval for the error ε_t."""
     low, high = max(0.0, float(suboptimality.lower)), float(suboptimality.upper)
     return Bracket(low * low, high * high) * (beta / 8.0)

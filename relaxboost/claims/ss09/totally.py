@@ -38,7 +38,7 @@ def totally_corrective_run(
 ) -> tuple[list[_Round], Array, float]:
     """Run the totally corrective update of Eq. 13 until the gap is at most `to_gap`, by default ε.
 
-    Return a list of the rounds that made an update, the final w, and the gap at the final w.
+    Return the rounds with an update, the final w, and the final gap.
     """
     (m, n), f = x.A.shape, f_of(x)
     smoothing = beta(m, x.epsilon)

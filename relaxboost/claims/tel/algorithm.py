@@ -1,5 +1,4 @@
-"""TEL: the algorithm of the lecture, and the remarks on the gradient, the direction and the
-curvature."""
+"""TEL: the algorithm of the lecture, and remarks on its gradient, direction and curvature."""
 
 import math
 from itertools import product

@@ -1,4 +1,4 @@
-"""TEL, the two facts at the end of the lecture about convex risks and classification error."""
+"""TEL: the two facts at the end of the lecture, on convex risks and classification error."""
 
 import math
 from collections.abc import Callable
@@ -18,8 +18,7 @@ LOSSES: dict[str, tuple[Callable[[float], float], float]] = {
     "skew": (lambda z: abs(1.0 + z) + 2.0 * max(0.0, z), 2.0),
     "linear": (lambda z: z, 1.0),
 }
-"""Convex losses ℓ by name. Each value is the loss as a function of −y f(x), with a positive
-subgradient at zero."""
+"""Convex losses ℓ by name, as functions of −y f(x), each with a positive subgradient at zero."""
 
 AT_A_POINT = Space(
     epsilon=Real(0.02, 2.0, log=True), loss=Choice(*LOSSES), w=Real(1e-3, 10, log=True)

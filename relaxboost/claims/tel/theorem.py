@@ -10,8 +10,8 @@ from relaxboost.claims.tel.algorithm import algorithm_corrected
 from relaxboost.claims.votes import RUNS, adaboost, gradient, reweighting, risk, weak_learnability
 
 TURNING = RUNS.but(k=Whole(1, 6), w=Vector("n", -2, 2))
-"""The space of instances with a matrix A, the number t of rounds, starting weights w, and the
-parameter k of the cyclic matrix that `turning` returns."""
+"""The instances with a matrix A, the number t of rounds, starting weights w, and the parameter k of
+`turning`."""
 
 
 def turning(k: int) -> Array:

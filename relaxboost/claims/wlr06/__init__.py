@@ -1,5 +1,4 @@
-"""Claims of Warmuth, Liao & Rätsch (2006): the number of rounds of TotalBoost, and the progress in
-each round."""
+"""Claims of Warmuth, Liao & Rätsch (2006): the rounds of TotalBoost, and its progress per round."""
 
 import math
 from itertools import islice

@@ -1,7 +1,7 @@
-"""The two functions that compute every bound on the value of a game that the package reports.
+"""The two functions that compute every reported bound on the value of a game.
 
-A distribution d over the examples proves an upper bound, and weights w of the hypotheses prove a
-lower bound.
+A distribution d over the examples proves an upper bound, and hypothesis weights w prove a lower
+bound.
 """
 
 from relaxboost.game.bounds.floats import evaluate_lower, evaluate_upper

@@ -1,11 +1,11 @@
 """Outward-rounded bounds on the value ρ of a game.
 
-A distribution d proves the upper bound, and weights w of the hypotheses prove the lower bound. The
-stored doubles satisfy lower <= ρ <= upper, even if d or w is feasible only up to rounding. Below, A
-is the margin matrix, f is the relaxation with the relaxed margin F, and g* is the penalty on the
-weights with the conjugate g. Entries of A are at most 1 in absolute value, so ‖A w‖_inf <= ‖w‖_1
-and ‖Aᵀx‖_inf <= ‖x‖_1. The relaxed margin F is 1-Lipschitz in the sup norm, because its
-supergradients are distributions. The bounds follow from three estimates.
+A distribution d proves the upper bound, and hypothesis weights w prove the lower bound. The stored
+doubles satisfy lower <= ρ <= upper, even if d or w is feasible only up to rounding. Below, A is the
+margin matrix, f is the relaxation, F is its relaxed margin, g* is the weight penalty, and g is its
+conjugate. Entries of A are at most 1 in absolute value, so ‖A w‖_inf <= ‖w‖_1 and ‖Aᵀx‖_inf <=
+‖x‖_1. The relaxed margin F is 1-Lipschitz in the sup norm, because its supergradients are
+distributions. The bounds follow from three estimates.
 
 * Infeasible w. For a stored w and a w' at which g* is finite,
   ρ >= F(Aw') − g*(w') >= F(Aw) − ‖w − w'‖_1 − g*(w'). `Domain.cost_above` bounds the last two
@@ -13,15 +13,14 @@ supergradients are distributions. The bounds follow from three estimates.
   ‖w − w'‖_1 = ‖w‖_1 − radius. For a simplex, w' = w · radius / Σw and ‖w − w'‖_1 = |Σw − radius|.
   For a full simplex this holds if Σw exceeds the radius. For the l2 ball, w' = w · radius / ‖w‖_2
   and ‖w − w'‖_1 = (1 − radius/‖w‖_2)‖w‖_1. For a penalty, w' = w, and only g*(w) remains.
-* Rounded margins. If w has s non-zero weights, the computed margins ũ differ from the margins u by
-  at most e = γ_{s+1} ‖w‖_1, where γ_k = k u / (1 − k u) for the unit roundoff u. So
-  F(u) >= F(ũ) − e, and F(ũ) >= L(ũ, witness) for the bound L of the relaxation.
+* Rounded margins. If w has s nonzero weights, the computed margins ũ differ from the margins u by
+  at most e = γ_{s+1} ‖w‖_1, where γ_k = k u / (1 − k u) for the unit roundoff u. So F(u) >= F(ũ) −
+  e, and F(ũ) >= L(ũ, witness) for the bound L of the relaxation.
 * Infeasible d. Let d >= 0 have the exact sum s. Let d' be feasible, at l1 distance δ from d/s, with
-  f(d') <= p. The edges ṽ of d are computed with an error of at most e each. So the edges of d'
-  differ from ṽ/s by at most e/s + δ each. Here g = φ(N), where N is positively homogeneous and
-  changes by at most `spread` times the largest change of an edge. Therefore
-  ρ <= p + φ((N(ṽ) + spread · e)/s + spread · δ). The spread is 1 for a largest edge and √n for the
-  Euclidean norm.
+  f(d') <= p. Each computed edge ṽ_j of d has an error of at most e. So the edges of d' differ from
+  ṽ/s by at most e/s + δ each. Here g = φ(N), where N is positively homogeneous and changes by at
+  most `spread` times the largest change of an edge. Therefore ρ <= p + φ((N(ṽ) + spread · e)/s +
+  spread · δ). The spread is 1 for a largest edge and √n for the Euclidean norm.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 
 _UNIT_BALL = L1Ball()
 SOLVER_BOUND_ERROR = 10.0 * SOLVER_TOLERANCE
-"""The assumed error of a bound b that a general solver has computed, divided by 1 + |b|. A bound
-without a proof is weakened by this error."""
+"""The assumed relative error of a bound from a general solver: |error| / (1 + |bound|). An unproved
+bound is weakened by this error."""
 
 
 def evaluate_lower(
@@ -54,14 +53,14 @@ def evaluate_lower(
     over: Domain = _UNIT_BALL,
     witness: Witness | None = None,
 ) -> tuple[float, Witness]:
-    """Return a lower bound on the value ρ of a game, and the witness that proves this bound.
+    """Return a lower bound on the value ρ of a game, and the witness that proves it.
 
     A witness is the data, such as a threshold γ on the margins, that prove a lower bound on the
-    relaxed margin F. The bound is at most F(A w') − g*(w') for weights w' of the hypotheses in the
-    domain. It is rounded downwards. Up to rounding, w' has the weights `coefficients` in the
-    columns `support` of the margin matrix A, which must all be different, and 0 elsewhere. By
-    default the function computes a witness that attains F. If no solver finds such a witness, the
-    function uses the witness for zero margins, which proves a weaker bound.
+    relaxed margin F. By default a witness that attains F is computed. If no solver finds one, the
+    weaker witness for zero margins is used.
+
+    The bound is rounded downwards and is at most F(A w') − g*(w') for feasible weights w'. Up to
+    rounding, w' has the weights `coefficients` in the distinct columns `support`, and 0 elsewhere.
     """
     u = matrix.margins(support, coefficients)
     proof = bounds_of(relaxation)
@@ -91,10 +90,10 @@ def evaluate_upper(
 ) -> float:
     """Return an upper bound on the value ρ of a game.
 
-    The bound is f(d') + g(Aᵀd') for a feasible distribution d' over the examples near `d`, rounded
-    upwards. The entries of `d` are non-negative, and sum to 1 up to rounding. A weak learner may
-    declare a slack, the largest amount by which the edge of its answer may be below the best edge.
-    The bound includes this slack. If the slack is unknown, the bound is inf.
+    The bound is f(d') + g(Aᵀd'), rounded upwards, for a feasible distribution d' near `d`. The
+    entries of `d` are non-negative and sum to 1 up to rounding. The bound includes the slack of a
+    weak learner: the most by which its edge may fall short of the best edge. If the slack is
+    unknown, the bound is inf.
     """
     total = sum_bounds(d)
     proof = bounds_of(relaxation)

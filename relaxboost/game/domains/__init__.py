@@ -1,6 +1,6 @@
-"""The domains of the weights w of a game, which are compact sets and superlinear penalties.
+"""Weight domains of a game: compact sets and superlinear penalties.
 
-`Game` accepts an object of these classes as the argument `over`.
+`Game` accepts their instances as the argument `over`.
 """
 
 from relaxboost.game.domains.atoms import AtomicSet, L1Ball

@@ -1,4 +1,4 @@
-"""Domains of the weights w that are polytopes with sparse vertices, such as the l1 ball."""
+"""Weight domains that are polytopes with sparse vertices, such as the l1 ball."""
 
 from __future__ import annotations
 
@@ -19,56 +19,50 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
 class AtomicSet(Sized):
-    """A base class of domains that are convex hulls of finitely many points, called atoms.
+    """A base class of domains that are convex hulls of finitely many atoms.
 
-    An atom is `radius` times a unit vector. For some sets, −`radius` times a unit vector and the
-    zero vector are atoms too. There are optimal weights that use few columns.
+    An atom is `radius` times a unit vector. Some sets also contain the negated atoms or the zero
+    vector. Some optimal weights are sparse.
     """
 
     radius: Any
-    """The radius of the set as an exact number. An atom of the set has one nonzero entry, whose
-    absolute value is the radius."""
+    """The radius of the set as an exact number. It is the absolute value of the only nonzero entry
+    of an atom."""
     two_sided: ClassVar[bool]
-    """Whether the domain contains negative weights of hypotheses, as an l1 ball does."""
+    """Whether hypotheses may have negative weights, as in an l1 ball."""
 
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
     linear: ClassVar[bool] = True
 
     @cached_property
     def scale(self) -> float:
-        """The radius of the set as a double, which is the absolute value of the entry of an
-        atom.
-        """
+        """The radius of the set as a double."""
         return float(self.radius)
 
     @abstractmethod
     def prices(self, edges: Vector) -> Vector:
-        """Return the price of each column of the margin matrix, as an array of the shape of
-        `edges`.
+        """Return the price of each column of the margin matrix.
 
-        `edges` contains the edge of each column. The price is the edge or, if the domain contains
-        negative weights, the absolute value of the edge. The column with the largest price is the
-        best one.
+        The price is the edge or, if negative weights are allowed, the absolute edge. The column
+        with the largest price is the best one.
         """
 
     def edge_size(self, edges: Vector) -> float:
-        """Return the size N(v) of the given edges v, which is the largest price of a column."""
+        """Return the largest price of a column with the given edges."""
         return float(self.prices(edges).max())
 
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
-        """Return the best atom for the given edges, as the index and the sign of its column.
+        """Return the column index and the sign of the best atom for the given edges.
 
-        The best atom is that of the column with the largest price. If several columns have this
-        price, the first one is chosen. The sign 0 stands for the atom w = 0.
+        Ties go to the first column. The sign 0 stands for the atom w = 0.
         """
 
     @abstractmethod
     def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return the best response to the distribution `d`, and the edges of the given columns.
+        """Return the best response `best(matrix, d)` and the edges of the given columns.
 
-        The best response is the result of `best(matrix, d)`. The second result is None if the
-        search for the best response does not compute these edges.
+        The edges are None if the search for the best response does not compute them.
         """
 
     def spread(self, n: int | None) -> float:
@@ -120,8 +114,8 @@ class AtomicSet(Sized):
 class L1Ball(AtomicSet):
     """The l1 ball ‖w‖_1 <= radius, in which hypotheses may have negative weights.
 
-    The support function is g(v) = radius · ‖v‖_inf. With radius 1, the default of `Game`, this is
-    the game of SS09. With f = 0 the value is proportional to the radius.
+    The support function is g(v) = radius · ‖v‖_inf. Radius 1 is the default of `Game` and gives the
+    game of SS09. If f = 0, the value is proportional to the radius.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The base classes of domains, the sets of weights w of a game.
+"""The base classes of weight domains.
 
-A domain has a penalty g* of the weights, which is 0 on a set, and the conjugate g of g*.
+A domain has a weight penalty g*, which is 0 on a set, and its conjugate g.
 """
 
 from __future__ import annotations
@@ -21,38 +21,34 @@ from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
 WEIGHT_BITS = 96
-"""The number of binary digits after the point to which a certificate rounds weights w of the
-hypotheses. If the weights are about 1, these errors are far below the rounding errors of doubles.
-Small domains use more digits."""
+"""The number of binary digits after the point to which a certificate rounds weights. Small domains
+use more digits."""
 
 
 class Dense(NamedTuple):
-    """The best weights w against a distribution d, with an entry for each hypothesis.
+    """The dense best response to a distribution, with a weight for each hypothesis.
 
-    Domains that are not polytopes, such as an l2 ball, use this class, because w gives weight to
-    all hypotheses.
+    Domains that are not polytopes, such as an l2 ball, return it.
     """
 
     w: Vector
-    """The weights w that maximise <Aᵀd, w> − g*(w) for the distribution d, as a vector with an
-    entry for each column of the margin matrix A. The function g* is the penalty of the domain."""
+    """The weights w that maximise <Aᵀd, w> − g*(w), with an entry for each column of the margin
+    matrix A."""
     edge: float
-    """The size N(Aᵀd) of the edges Aᵀd for the distribution d, such as their Euclidean norm. The
-    docstring of `Domain` defines the function N."""
+    """The size N(Aᵀd) of the edges, such as their Euclidean norm. `Domain` defines N."""
     slack: float = 0.0
-    """The largest amount by which the true size of the edges may exceed the field `edge`. For dense
-    weights it is always 0."""
+    """The most by which the true size of the edges may exceed `edge`. It is always 0 for dense
+    weights."""
 
 
 class Domain(ABC):
-    """The domain of the weights w of the hypotheses in a game: a set, or a penalty on w.
+    """The domain of the hypothesis weights w in a game: a set, or a penalty on w.
 
     A finite convex function g with g(0) = 0 and its conjugate g* describe the domain. The value of
-    the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w). If w
-    is restricted to a compact convex set, g is the support function of the set and g* is the
-    indicator of the set. If w has a superlinear penalty, g* is the penalty. In all other cases,
-    g(Aᵀd) may be infinite for some d, and such a d proves no upper bound on ρ. Therefore a domain
-    must be a compact set or a superlinear penalty.
+    the game is ρ = min over d in the simplex of f(d) + g(Aᵀd) = max over w of F(A w) − g*(w). For a
+    compact convex set, g is the support function and g* is the indicator. For a superlinear
+    penalty, g* is the penalty. Other domains are not allowed: g(Aᵀd) could be infinite, and such a
+    d would prove no upper bound on ρ.
 
     For each domain, g(v) = φ(N(v)), where N is the largest edge or a norm of the edges v. N changes
     by at most `spread(n)` times the largest change of an edge, and φ (the method `value`) is convex
@@ -65,73 +61,61 @@ class Domain(ABC):
     """
 
     level: ClassVar[Literal["exact", "enclosed"]]
-    """The strongest level of proof that this domain allows for the bounds on the value of a game.
+    """The strongest level of proof that this domain allows.
 
-    The level is "exact" (the proof uses fractions) if the function g of the domain has rational
-    values, and "enclosed" (the proof uses intervals) if the values contain square roots.
+    The level is "exact" (fractions) if g has rational values, and "enclosed" (intervals) if its
+    values contain square roots.
     """
 
     holds_zero: ClassVar[bool] = True
-    """Whether the domain contains the weights w = 0 with the penalty g*(0) = 0. The sum of the
-    weights may then be arbitrarily small."""
+    """Whether the domain contains w = 0 with the penalty g*(0) = 0."""
 
     linear: ClassVar[bool]
-    """Whether a linear program can express the function g of this domain, because g is
-    polyhedral."""
+    """Whether g is polyhedral, so that a linear program can express it."""
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:
         """Return the best response to a distribution `d`: weights w that maximise <Aᵀd, w> − g*(w).
 
-        A is the margin `matrix`, and g* is the penalty of the domain. The field ``edge`` of the
-        result is N(Aᵀd), the size of the edges.
+        The field ``edge`` of the result is N(Aᵀd), the size of the edges.
         """
 
     @abstractmethod
     def value(self, size: float) -> float:
-        """Return the value g(v) for edges v of the given size N(v).
-
-        The function that maps N(v) to g(v) is called φ.
-        """
+        """Return φ(`size`), which is g(v) for edges v of this size."""
 
     @abstractmethod
     def value_above(self, size: float) -> float:
-        """Return an upper bound on the value g(v) for edges v whose size N(v) is at most `size`."""
+        """Return an upper bound on g(v) for edges v whose size is at most `size`."""
 
     @abstractmethod
     def spread(self, n: int | None) -> float:
-        """Return an upper bound on the Lipschitz constant of the size N(v) of n edges v.
-
-        The constant is that for the sup norm of v.
-        """
+        """Return a Lipschitz constant of the size N(v) of n edges v in the sup norm."""
 
     @abstractmethod
     def repair(self, coefficients: Vector) -> Vector:
-        """Return feasible weights of hypotheses near the given weights, up to rounding.
+        """Return feasible weights near the given weights, up to rounding.
 
         `coefficients` contains the weights of different hypotheses, and all other weights are 0.
-        Weights are feasible if the penalty g* is finite there. Raise an InputError if no feasible
-        weights exist for these hypotheses.
+        Weights are feasible if the penalty g* is finite. Raise an InputError if these hypotheses
+        allow no feasible weights.
         """
 
     @abstractmethod
     def cost_above(self, coefficients: Vector) -> float:
         """Return an upper bound on g*(w') + ‖w − w'‖_1 for some feasible weights w'.
 
-        g* is the penalty of the domain, and w are the weights `coefficients`, which may be
-        infeasible because of rounding errors. The second term bounds the difference of the margins
-        of w and w'.
+        w are the weights `coefficients`, which may be infeasible because of rounding errors. The
+        second term bounds the difference between the margins of w and w'.
         """
 
     def cost(self, w: Vector) -> float:
-        """Return the penalty g*(w) on feasible weights w, in doubles. It is 0 if the domain is a
-        set.
-        """
+        """Return the penalty g*(w) of feasible weights w, in doubles. It is 0 for a set."""
         return 0.0
 
     @abstractmethod
     def reach(self, n: int | None) -> float:
-        """Return an upper bound on the margins |(A w)_i| of all weights w that are best responses.
+        """Return an upper bound on the margins |(A w)_i| of all best responses w.
 
         A best response maximises <Aᵀd, w> − g*(w) for some distribution d. `n` is the number of
         hypotheses.
@@ -139,54 +123,45 @@ class Domain(ABC):
 
     @abstractmethod
     def cvxpy_support(self, A: Any, d: Any) -> tuple[Any, list[tuple[Any, float]]]:
-        """Return the term g(Aᵀd) of the primal problem as a cvxpy expression, and its constraints.
+        """Return g(Aᵀd) as a cvxpy expression, and its constraints.
 
-        The constraints are a list of pairs (constraint, sign). The optimal weights w are the sum of
-        sign · multiplier over these pairs.
+        The constraints are pairs (constraint, sign). The optimal weights w are the sum of sign ·
+        multiplier over these pairs.
         """
 
     @abstractmethod
     def cvxpy_cost(self, w: Any) -> tuple[Any, list[Any]]:
-        """Return the penalty g*(w) as a cvxpy expression, and the constraints of the domain on w.
+        """Return g*(w) as a cvxpy expression, and the constraints of the domain on w.
 
         `w` is a cvxpy variable with a weight for each hypothesis.
         """
 
     @abstractmethod
     def key(self) -> str:
-        """Return a text that identifies the domain: its kind and its exact parameters.
-
-        The digest of a game is computed from this text.
-        """
+        """Return the kind and the exact parameters of the domain as text, for the game digest."""
 
     def describe(self) -> dict[str, str] | None:
-        """Return the JSON object that describes the domain in a certificate.
-
-        Return None if certificates do not support the domain.
+        """Return the JSON object for this domain in a certificate, or None if certificates do not
+        support the domain.
         """
         return None
 
     def exact_weights(self, coefficients: Sequence[float]) -> list[Fraction]:
-        """Return exact feasible weights near the given weights, for a certificate.
+        """Return exact feasible weights near a result of `repair`, for a certificate.
 
-        `coefficients` is a result of `repair`, whose weights may be slightly infeasible because of
-        rounding. Weights are feasible if the penalty g* is finite there. By default each weight is
-        rounded towards zero to a multiple of 1/`weight_denominator`. If the domain is a set, its
-        class overrides this method, and also changes some weights slightly, so that the exact
-        weights lie in the set.
+        By default each weight is rounded towards zero to a multiple of 1/`weight_denominator`. Sets
+        override this method, and adjust some weights so that the exact weights lie in the set.
         """
         unit = self.weight_denominator
         return [Fraction(int(Fraction(c) * unit), unit) for c in coefficients]
 
     @property
     def weight_denominator(self) -> int:
-        """The common denominator of the weights w in a certificate, which stores exact
-        fractions.
-        """
+        """The common denominator of the weights in a certificate."""
         return 1 << WEIGHT_BITS
 
     def check(self, matrix: MarginMatrix) -> None:
-        """Raise an InputError if `matrix` cannot be used with this domain.
+        """Raise an InputError if this domain does not support `matrix`.
 
         By default a matrix must provide the edges of all columns, with their signs.
         """
@@ -198,26 +173,24 @@ class Domain(ABC):
             )
 
     def start(self, matrix: MarginMatrix, d: Vector) -> tuple[NDArray[np.int64], Vector]:
-        """Return the weights w from which a run starts, as a pair (support, coefficients).
+        """Return the initial weights of a run as a pair (support, coefficients).
 
-        The pair consists of the indices of the hypotheses with nonzero weight, and of their
-        weights. By default all weights are 0.
+        The pair contains the indices and the weights of the hypotheses with nonzero weight. By
+        default all weights are 0.
         """
         return np.empty(0, dtype=np.int64), np.empty(0)
 
     def rounds_bound(self, spread: float, n: int | None, tol: float, certified: bool) -> float:
         """Return an upper bound on the rounds that a corrective booster needs for the gap `tol`.
 
-        The booster is that of Shalev-Shwartz & Singer (2009), Fig. 1. It smooths the game: it adds
-        a function of the distribution, such as the negative entropy, multiplied by a weight β. The
-        argument `spread` is the range of this function over the simplex, such as log m for the
-        entropy of m examples. If `certified` is True, the gap is that between certified bounds, and
-        otherwise it is the gap of the smoothed game.
+        The booster is that of Shalev-Shwartz & Singer (2009), Fig. 1, which smooths the game with a
+        multiple of a regulariser such as the negative entropy. `spread` is the range of the
+        regulariser over the simplex: log m for the entropy of m examples. If `certified` is True,
+        `tol` is the gap between certified bounds, and otherwise the gap of the smoothed game.
 
-        For the entropy and a gap ε of the smoothed game, the theorem proves the bound 32 log(m)/ε².
-        For certified bounds, the bound is twice as large. The theorem assumes ‖A(v − w)‖_inf <= 2
-        for all weights v and w. In this domain, the norm is at most 2·`reach`. Therefore the bound
-        is multiplied by the square of `reach`.
+        For the entropy and a gap ε of the smoothed game, the bound is 32 log(m)/ε² if ‖A(v −
+        w)‖_inf <= 2 for all weights v and w. Here the norm is at most 2·`reach`, so the bound is
+        multiplied by `reach`². It is doubled for certified bounds.
         """
         ratio = self.reach(n) / tol
         # The test precedes the step, so even a game that needs one step (m = 1) takes two rounds.
@@ -225,20 +198,15 @@ class Domain(ABC):
 
 
 class Sized(Domain):
-    """A base class of domains with one parameter: the radius of a set, or the weight of a
-    penalty.
-    """
+    """A base class of domains with one parameter: a set radius or a penalty weight."""
 
     size_name: ClassVar[str] = "radius"
     kinds: ClassVar[tuple[str, str]]
-    """The two names of this kind of domain: the name from which digests of games are computed, and
-    the name in certificates."""
+    """The two names of this kind of domain: one for game digests, one for certificates."""
 
     @property
     def size(self) -> Fraction:
-        """The parameter of this domain as a fraction: the radius of a set, or the weight of a
-        penalty.
-        """
+        """The radius of the set, or the weight of the penalty, as a fraction."""
         return getattr(self, self.size_name)
 
     def __post_init__(self) -> None:

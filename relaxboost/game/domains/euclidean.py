@@ -1,4 +1,4 @@
-"""Euclidean domains of the weights w: the l2 ball, and the squared norm as a penalty."""
+"""Euclidean weight domains: the l2 ball, and the squared norm as a penalty."""
 
 from __future__ import annotations
 
@@ -20,39 +20,34 @@ from relaxboost.matrices import MarginMatrix
 
 
 class EuclideanSet(Domain):
-    """The base class of domains that are defined by the Euclidean norm of the weights w.
+    """A base class of domains defined by the Euclidean norm of the weights.
 
-    The support function depends on the edges v only through their norm N(v) = ‖v‖_2. The best
-    response to a distribution d is proportional to Aᵀd, so it is dense and uses all columns.
+    The support function depends on the edges v only through N(v) = ‖v‖_2. The best response to a
+    distribution d is dense, because it is proportional to Aᵀd.
     """
 
     linear: ClassVar[bool] = False
 
     @abstractmethod
     def answer(self, edges: Vector, size: float) -> Vector:
-        """Return the weights w that maximise <v, w> − g*(w) for the given edges v.
-
-        g* is the penalty of the domain, and `size` is the Euclidean norm of v.
-        """
+        """Return the weights w that maximise <v, w> − g*(w) for edges v of norm `size`."""
 
     @abstractmethod
     def smoothed_answer(self, tol: float) -> tuple[float, float, float]:
         """Return three numbers (a, b, c) that define the smoothed best response to edges.
 
         The smoothed best response to edges v is v · a / sqrt(b ‖v‖_2² + c) with c > 0. It is the
-        gradient of a smooth function of v, whose values lie between g(v) and g(v) + tol/2, where g
-        is the support function of the ball, or the conjugate of the penalty.
+        gradient of a smooth function of v whose values lie between g(v) and g(v) + tol/2.
         """
 
     def edge_size(self, edges: Vector) -> float:
-        """Return the Euclidean norm of the given edges, rounded upwards."""
+        """Return the Euclidean norm of the edges, rounded upwards."""
         return norm_above(edges)
 
     def bend(self, w: Vector, change: Vector) -> tuple[float, float]:
-        """Return numbers (a, b) that describe the penalty g* if the weights w move by a step η.
+        """Return (a, b) with g*(w + η·change) = g*(w) + aη + bη²/2 for every step η.
 
-        The penalty satisfies g*(w + η·change) = g*(w) + aη + bη²/2 for all η. Both numbers are 0 if
-        the domain is a set.
+        Both numbers are 0 for a set.
         """
         return 0.0, 0.0
 
@@ -70,8 +65,9 @@ class EuclideanSet(Domain):
 class L2Ball(Sized, EuclideanSet):
     """The l2 ball ‖w‖_2 <= radius, with the support function g(v) = radius · ‖v‖_2.
 
-    With f = 0 the value is radius times the distance from the origin to the convex hull of the rows
-    of A. For separable data this distance is the margin of a support vector machine without bias.
+    If f = 0, the value is the radius times the distance from the origin to the convex hull of the
+    rows of A. For separable data, this distance is the margin of a bias-free support vector
+    machine.
 
     Parameters
     ----------
@@ -161,9 +157,9 @@ class L2Ball(Sized, EuclideanSet):
 class SquaredNorm(Sized, EuclideanSet):
     """The penalty g*(w) = weight · ‖w‖_2² on the weights w, instead of a constraint.
 
-    The conjugate of g* is g(v) = ‖v‖_2² / (4 weight). The penalty grows faster than the margins,
-    so ρ is finite and optimal weights are bounded. With f = 0 the value is r²/(4 weight), where
-    r >= 0 is the value over `L2Ball(1)`.
+    The conjugate of g* is g(v) = ‖v‖_2² / (4 weight). The penalty grows faster than the margins, so
+    ρ is finite and optimal weights are bounded. If f = 0, the value is r²/(4 weight), where r >= 0
+    is the value over `L2Ball(1)`.
 
     Parameters
     ----------

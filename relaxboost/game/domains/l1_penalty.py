@@ -1,4 +1,4 @@
-"""The class `L1Penalty`, whose only purpose is an error message: no game accepts this penalty."""
+"""The class `L1Penalty`, which only raises an error: no game accepts this penalty."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from relaxboost._core.errors import InputError
 
 
 class L1Penalty:
-    """The penalty weight · ‖w‖_1 on the weights w, which cannot be used as a domain.
+    """The penalty weight · ‖w‖_1 on the weights w, which is not a valid domain.
 
-    The conjugate g of the penalty would be the indicator of the set ‖v‖_inf <= weight. If an edge
-    of d is larger than the weight in absolute value, f(d) + g(Aᵀd) is infinite, so d proves no
-    upper bound. The value ρ itself may be infinite, because the penalty does not grow faster than
-    the margins.
+    Its conjugate g is the indicator of ‖v‖_inf <= weight. If an edge of d exceeds the weight in
+    absolute value, f(d) + g(Aᵀd) is infinite, so d proves no upper bound. The value ρ may be
+    infinite too, because the penalty does not grow faster than the margins.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Domains of non-negative weights w: the simplex, and the full simplex, which contains w = 0."""
+"""Domains of non-negative weights: the simplex, and the full simplex, which contains w = 0."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relaxboost.matrices import Best, MarginMatrix
 
 
 class OneSided(AtomicSet):
-    """A base class of domains in which no hypothesis has a negative weight.
+    """A base class of domains without negative weights.
 
     The size N(v) of edges v is the largest edge, which may be negative.
     """
@@ -43,16 +43,16 @@ class OneSided(AtomicSet):
 
 @dataclass(frozen=True, repr=False)
 class Simplex(OneSided):
-    """The set of weights w >= 0 with Σw = radius, in which no hypothesis is negated.
+    """The simplex of weights w >= 0 with Σw = radius.
 
-    The support function is g(v) = radius · max_j v_j. Both g and the value ρ may be negative. The
-    game with the matrix [A, −A] over this set has the same value as the game with A over
-    `L1Ball(radius)`.
+    No hypothesis is negated. The support function is g(v) = radius · max_j v_j. Both g and the
+    value ρ may be negative. The game with the matrix [A, −A] over this set has the same value as
+    the game with A over `L1Ball(radius)`.
 
     Parameters
     ----------
     radius : int, float or Fraction
-        The sum of the weights, > 0, which is stored exactly. The default 1 yields the probability
+        The sum of the weights, > 0, which is stored exactly. The default 1 gives the probability
         simplex.
 
     Raises
@@ -137,7 +137,7 @@ class Simplex(OneSided):
 
 @dataclass(frozen=True, repr=False)
 class FullSimplex(OneSided):
-    """The set of weights w >= 0 with Σw <= radius, which contains w = 0.
+    """The full simplex of weights w >= 0 with Σw <= radius.
 
     The support function is g(v) = radius · max(0, max_j v_j). A game over this set is equivalent to
     a game over `Simplex(radius)` with an additional column of zeros. The game with the matrix
