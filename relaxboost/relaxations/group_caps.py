@@ -166,9 +166,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return a sparse 0-1 matrix that maps d to the total weights of the groups, and their
-        caps.
-        """
+        """Return a sparse matrix that maps d to the total weights of the groups, and their caps."""
         from scipy import sparse
 
         # A free example has no row.
@@ -296,8 +294,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.penalty_near(sums, total, distance)
 
     def _group_sums(self, d: Vector) -> tuple[_Units, Vector]:
-        """Return the units and their total weights, rounded upwards, with 0 for each free example.
-        """
+        """Return the units and their total weights, rounded upwards, with 0 for free examples."""
         units = self._for(len(d))
         parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
         sums = np.zeros(len(parts))

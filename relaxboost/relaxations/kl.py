@@ -380,8 +380,7 @@ class KLBall(_Entropic, DivergenceBall):
         return 0.0 if excess.up <= 0.0 else math.inf
 
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        """Return the minimiser of <d, u> + β Σ d log d in the KL ball, and the ball's multiplier λ.
-        """
+        """Return the minimiser of <d, u> + β Σ d log d in the KL ball, and its multiplier λ."""
         u = self._inside(u)
         inside, multiplier = kl_ball_distribution(u, beta, self._r, self._log_prior)
         d = self._spread_out(inside)
