@@ -109,6 +109,6 @@ def _other_type(given: NDArray[Any], names: Any) -> str:
     entry = f"A[{', '.join(map(str, at))}] = {given[at]!s:.60}"
     column = f" of column {names[at[1]]!r}" if names is not None else ""
     return (
-        f"A has dtype {given.dtype}, and {entry}{column} is no number; A contains margins "
-        "y_i h_j(x_i); for stumps of features, pass relaxboost.matrices.stumps(X, y)"
+        f"A has dtype {given.dtype}, and {entry}{column} is not a number; A contains margins "
+        "y_i h_j(x_i); to build stumps from features, pass relaxboost.matrices.stumps(X, y)"
     )

@@ -24,23 +24,21 @@ from relaxboost.relaxations.cone_points import ConePoints
 from relaxboost.relaxations.own import defines
 
 NO_BOUND = (
-    "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
-    "that the lower bound is -inf"
+    "Clarabel's multipliers for the cone program of f prove no lower bound, so "
+    "the lower bound is -inf"
 )
 UNPROVED = (
     f"{NO_BOUND}; scale f and its variables to sizes near one, or write a class that derives from "
     "Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
 UNMET = (
-    "no point was found that satisfies the constraints of this f: the upper bound is valid if a "
-    "violation of the constraints by 1e-9 does not matter"
+    "no point was found that satisfies the constraints of f, so the upper bound holds only if "
+    "constraints may be violated by 1e-9"
 )
-DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-ROUNDED = (
-    f"the upper bound is valid if a violation of equations by 1e-13 does not matter: {DEPENDENT}"
-)
+DEPENDENT = "some equations of f follow from others up to rounding; remove them"
+ROUNDED = f"the upper bound holds only if equations may be violated by 1e-13: {DEPENDENT}"
 NAME_PARAMETER = (
-    "; if a parameter has one entry for each example, write its name into the class, as in "
+    "; if a parameter has one entry for each example, name it in the class, as in "
     'per_example = "caps"'
 )
 """The advice in the error message if a user's `cvxpy_penalty` fails.

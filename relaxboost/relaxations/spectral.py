@@ -352,7 +352,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         log(1/2)/log(1 − τ)). The weights are exact if r is an integer and r times the number of
         bits of m is at most 4096. Otherwise the weights are rounded as for `exponential`.
         """
-        remedy = "the extremile is the mean of the least of r random margins; r = 1 is the mean"
+        remedy = "the extremile is the expected minimum of r random margins; r = 1 is the mean"
         return cls._of_number("extremile", "r", r, remedy, low=1)
 
     @classmethod
@@ -375,7 +375,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         """
         owner = "SpectralRisk.mean_cvar(weight, fraction)"
         weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")
-        remedy = "the CVaR is the mean of this share of worst examples"
+        remedy = "the CVaR is the mean of this share of the worst margins"
         exact_between(owner, "fraction", fraction, Fraction(1, 10**9), 1, remedy)
         return cls._of(spectra.Rule.named("mean_cvar", weight, exact_share(fraction)))
 

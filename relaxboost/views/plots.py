@@ -43,7 +43,7 @@ def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
         axes = Figure(figsize=size, layout="constrained").subplots(1, count)
     found = np.ravel(axes)
     if found.size != count:
-        raise InputError(f"this picture needs {count} Axes, but axes has {found.size}")
+        raise InputError(f"this plot needs {count} Axes, but axes has {found.size}")
     return found
 
 
