@@ -108,14 +108,14 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
             raise TypeError("they are complex")
         u = u.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{brief(owner)} needs numeric margins u: {error}") from None
+        raise InputError(f"{brief(owner)} needs margins u to be numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
         raise InputError(
-            f"{brief(owner)} needs margins u as a non-empty vector, got shape {u.shape}"
+            f"{brief(owner)} needs margins u to be a non-empty vector, got shape {u.shape}"
         )
     # If an entry is nan, then so are the minimum and the maximum.
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):
-        raise InputError(f"{brief(owner)} needs finite margins u, without nan or infinities")
+        raise InputError(f"{brief(owner)} needs finite margins u, but some are nan or infinite")
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
         raise InputError(
