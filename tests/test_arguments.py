@@ -25,7 +25,7 @@ CALLS = {
         [None, "1", GRID],
         "verbose must be 0 for no output",
     ),
-    "margins": (lambda v: rb.Capped(1).relaxed_margin([v]), [HUGE], "margins u that are numbers"),
+    "margins": (lambda v: rb.Capped(1).relaxed_margin([v]), [HUGE], "margins u to be numbers"),
     "p": (lambda v: rb.NormBall(v, 1), [GRID], "NormBall"),
     "level": (lambda v: rb.certify(rb.solve(GAME), level=v), [GRID], "level must be one of"),
     "form": (lambda v: certificate().export(v), [GRID], "(?s)unknown format .* choose one of vipr"),

@@ -1,4 +1,4 @@
-"""Margin matrices that are dense, sparse, made of decision stumps, or made by a weak learner."""
+"""Margin matrices: dense, sparse, from decision stumps, or from a weak learner."""
 
 from relaxboost._core.errors import ClusterError
 from relaxboost.matrices import datasets

@@ -17,22 +17,21 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
 MAX_DENSE_ENTRIES = 50_000_000
-"""The maximum number of entries of a margin matrix that is converted to a dense array, or to the
-linear program of a general solver. Such a program takes up to a hundred bytes for each entry, so
-for this number of entries it takes 4 to 5 GB. Methods that need the array reject larger
-matrices."""
+"""The largest number of entries that is converted to a dense array or a linear program.
+
+A general solver needs up to a hundred bytes per entry, so this number takes 4 to 5 GB. Methods that
+need the array reject larger matrices.
+"""
 _NONE = np.empty(0, dtype=np.int64)
 
 
 class Best(NamedTuple):
-    """The column of a margin matrix that a weak learner returns for a distribution d over the
-    examples.
-    """
+    """The column of a margin matrix that a weak learner returns for a distribution d."""
 
     id: int
-    """The index, in the margin matrix, of the column that the weak learner returns."""
+    """The index of the column."""
     sign: int
-    """The sign of the weight that the column should get, which is +1 or −1.
+    """The sign of the weight that the column should get, +1 or −1.
 
     It is never −1 if the weights w must not be negative. It is 0 if w may be zero and no column is
     better than w = 0.
@@ -44,81 +43,72 @@ class Best(NamedTuple):
     if all edges are negative and the weights w must not be zero.
     """
     slack: float
-    """The slack of the weak learner. The best hypothesis has an edge of at most `edge` + `slack`,
-    up to the rounding errors that `edge_roundings` bounds."""
+    """The slack of the weak learner.
+
+    The best hypothesis has an edge of at most `edge` + `slack`, up to the rounding errors that
+    `edge_roundings` bounds.
+    """
 
 
 def best_of(j: int, edge: float) -> Best:
-    """Return column j with its edge as the result of an exact weak learner, whose slack is 0."""
+    """Return column j with its edge as the result of an exact weak learner with slack 0."""
     return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 
 
 class MarginMatrix(ABC):
     """A margin matrix A with entries A[i, j] = y_i h_j(x_i) in [−1, 1].
 
-    The row i belongs to the example x_i with the label y_i, and the column j to the hypothesis h_j.
-    The order of the columns is canonical.
+    Row i belongs to the example x_i with the label y_i, and column j to the hypothesis h_j. The
+    column order is canonical.
 
     A subclass sets `m`, `n` and `edge_roundings`, and implements `digest`, `_column` and `_edges`.
-    The arguments of the last two are checked before the call: `_column` receives the index of an
-    existing column, and `_edges` receives a contiguous vector of doubles. A weak learner that does
-    not enumerate its columns also overrides `best` and `known`, and sets `slack`. Kernels add
-    numbers in a fixed order, so results do not depend on the number of threads.
+    `_column` receives the index of an existing column, and `_edges` a contiguous vector of doubles.
+    A weak learner that does not enumerate its columns also overrides `best` and `known`, and sets
+    `slack`. Kernels add numbers in a fixed order, so results do not depend on the number of
+    threads.
     """
 
     m: int
-    """The number of examples, which are the rows of the margin matrix."""
+    """The number of examples, the rows of the matrix."""
 
     n: int | None
-    """The number of hypotheses, which are the columns of the margin matrix.
-
-    It is None if the hypotheses are not enumerated.
-    """
+    """The number of hypotheses, the columns of the matrix, or None if they are not enumerated."""
 
     edge_roundings: ClassVar[int]
     """The number of rounding errors that each example adds to a computed edge.
 
-    The number is 1 if an edge is computed as a sum of products, and larger if it is computed as a
-    difference of prefix sums. Let u be the unit roundoff and r = edge_roundings · m + 8. The error
-    of an edge is then at most r u / (1 − r u) times the sum of the weights d.
+    It is 1 for a sum of products, and larger for a difference of prefix sums. Let u be the unit
+    roundoff and r = edge_roundings · m + 8. The error of an edge is then at most r u / (1 − r u)
+    times the sum of the weights d.
     """
 
     stored: ClassVar[bool] = False
-    """Whether all entries of the margin matrix are already stored in memory.
-
-    If this is True, `tocvxpy` needs no more than a copy of these entries.
-    """
+    """Whether all entries are in memory, so that `tocvxpy` only copies them."""
 
     implicit: ClassVar[bool] = False
-    """Whether products with all columns are computed without an array of all entries of A.
-
-    The method `bulk` returns the object that computes these products.
-    """
+    """Whether `bulk` computes products with all columns without an array of all entries."""
 
     slack: float = 0.0
-    """An upper bound on the largest absolute edge minus the absolute edge of the column that `best`
-    returns. It is inf if no bound is known."""
+    """An upper bound on the largest absolute edge minus that of the column from `best`.
+
+    It is inf if no bound is known.
+    """
 
     @property
     def entries(self) -> int:
-        """The number of values that one pass over A reads. By default it is m · n if n is known."""
+        """The number of values that a pass over A reads, by default m · n if n is known."""
         return self.m * (self.n or 1)
 
     @property
     def known(self) -> int:
-        """The number of columns of the margin matrix that are known so far.
-
-        The method `column` returns only known columns.
-        """
+        """The number of known columns, which `column` can return."""
         assert self.n is not None
         return self.n
 
     def column(self, j: int) -> NDArray[Any]:
-        """Return column j as a read-only array with an entry for each example.
+        """Return column j as a read-only array with one entry per example.
 
-        The array has the dtype of the matrix.
-
-        If column j does not exist, an InputError is raised.
+        The array has the dtype of the matrix. If column j does not exist, InputError is raised.
         """
         if not 0 <= j < self.known:
             raise InputError(
@@ -127,9 +117,9 @@ class MarginMatrix(ABC):
         return self._column(j)
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges Aᵀd, one for each known column.
+        """Return the edges Aᵀd of all known columns.
 
-        If `d` is not a vector with an entry for each example, an InputError is raised.
+        If `d` is not a vector with an entry for each example, InputError is raised.
         """
         return self._edges(self._examples(d))
 
@@ -151,22 +141,18 @@ class MarginMatrix(ABC):
     def digest(self) -> str:
         """Return the SHA-256 digest of the margin matrix in hexadecimal.
 
-        A dense and a sparse matrix with the same entries have the same digest. The digest of a
-        matrix that is computed from data, such as `StumpMatrix`, is a digest of these data.
+        Dense and sparse matrices with the same entries have the same digest. For a matrix computed
+        from data, such as `StumpMatrix`, it is the digest of these data.
         """
 
     def best(self, d: Vector) -> Best:
-        """Return the column of A with the largest absolute edge for the weights `d`.
-
-        If several columns have this edge, the first of them is returned.
-        """
+        """Return the first column of A with the largest absolute edge for the weights `d`."""
         return self._priced(d, _NONE)[0]
 
     def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
-        """Return the column that `best` finds for the weights `d`, and the edges of `columns`.
+        """Return the best column for the weights `d`, and the edges of `columns`.
 
-        `columns` contains indices of columns. If a subclass overrides `best`, None is returned
-        instead of the edges.
+        `columns` contains indices of columns. The edges are None if a subclass overrides `best`.
         """
         if type(self).best is not MarginMatrix.best:
             return self.best(d), None
@@ -203,11 +189,11 @@ class MarginMatrix(ABC):
         return u
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of hypothesis j. If `sign` is −1, return the name of its negative."""
+        """Return the name of hypothesis j, or of its negative if `sign` is −1."""
         return f"h{j}" if sign > 0 else f"-h{j}"
 
     def columns(self, support: Iterable[int]) -> Vector:
-        """Return the columns of A with the indices `support`, as columns of an array."""
+        """Return the columns of A with the indices `support` as an array."""
         ids = [int(j) for j in support]
         out = np.empty((self.m, len(ids)), order="F")
         for slot, j in enumerate(ids):
@@ -215,7 +201,7 @@ class MarginMatrix(ABC):
         return out
 
     def toarray(self) -> Vector:
-        """Return the margin matrix A as a dense array in double precision.
+        """Return A as a dense array in double precision.
 
         Raises
         ------
@@ -240,37 +226,31 @@ class MarginMatrix(ABC):
         raise InputError(f"numpy does not convert {self!r} to an array; write A.toarray()")
 
     def bulk(self) -> Bulk:
-        """Return an object that computes products with all known columns of A.
+        """Return an object for products with all known columns of A.
 
         By default it uses a dense copy of A.
         """
         return self.pricing().restricted(np.arange(self.known))
 
     def pricing(self) -> Pricing:
-        """Return an object that computes products with few columns of A at a time.
+        """Return an object for products with few columns of A at a time.
 
         By default these columns are copied to a dense array in double precision.
         """
         return _Stored(self)
 
     def tocvxpy(self) -> Any:
-        """Return the margin matrix A for cvxpy, as an array or a sparse matrix.
-
-        The method raises the same errors as `toarray`.
-        """
+        """Return A for cvxpy as an array or a sparse matrix, with the errors of `toarray`."""
         return self.toarray()
 
     def data(self) -> Vector:
-        """Return the data that a certificate stores for this matrix.
-
-        By default the data are A itself.
-        """
+        """Return the data that a certificate stores for this matrix, by default A itself."""
         return self.toarray()
 
     def recipe(self) -> dict[str, Any]:
-        """Return the fields of a certificate that say how its checker computes A from `data`.
+        """Return the certificate fields from which a checker computes A, given `data`.
 
-        The result is an empty dictionary if `data` returns A itself.
+        The dictionary is empty if `data` returns A itself.
         """
         return {}
 
@@ -296,7 +276,7 @@ class _Stored(Pricing):
 def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> str:
     """Return the SHA-256 digest of a matrix with m rows and n columns.
 
-    The argument `columns` contains the row indices and the nonzero values of each column.
+    `columns` contains the row indices and the nonzero values of each column.
     """
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for rows, values in columns:
@@ -307,7 +287,7 @@ def content_digest(m: int, n: int, columns: Iterable[tuple[NDArray[Any], NDArray
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise an InputError if a margin matrix cannot have this shape."""
+    """Raise InputError if a margin matrix cannot have this shape."""
     if len(shape) != 2:
         raise InputError(
             f"A must be a matrix with examples in rows and hypotheses in columns, got "
@@ -319,7 +299,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_entry(value: float, row: int, column: int) -> None:
-    """Raise an InputError about the invalid entry A[row, column] = value."""
+    """Raise InputError about the invalid entry A[row, column] = value."""
     if math.isfinite(value):
         rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:

@@ -1,4 +1,4 @@
-"""Products of vectors with all columns of a margin matrix, for methods that use every column."""
+"""Products with all columns of a margin matrix, for methods that use every column."""
 
 from __future__ import annotations
 
@@ -13,89 +13,78 @@ from relaxboost._core.arrays import ROWS_PER_BLOCK, Array, Vector, Whole
 
 
 class Pricing(ABC):
-    """Products with a margin matrix A, for methods that use few columns of A at a time."""
+    """Products with A for methods that use few columns at a time."""
 
     m: int
     n: int
 
     @abstractmethod
     def edges(self, d: Vector) -> Vector:
-        """Return the edges Aᵀd of all columns of A, for the weights `d` of the examples."""
+        """Return the edges Aᵀd of all columns."""
 
     @abstractmethod
     def restricted(self, columns: Whole) -> Bulk:
-        """Return an object for products with only the given columns of A.
+        """Return an object for products with only the given columns.
 
-        The indices of the columns must be increasing.
+        The column indices must be increasing.
         """
 
     def spread(self, each: int) -> Whole:
-        """Return the indices of evenly spread columns.
+        """Return the indices of about `each` evenly spread columns.
 
-        By default the result has about `each` indices. If the columns are decision stumps, it has
-        about `each` indices for each feature.
+        For decision stumps, the result has about `each` columns per feature.
         """
         return spread(0, self.n, each)
 
 
 class CutLevels(NamedTuple):
-    """The description of a matrix whose columns are cuts of features.
+    """A compact form of a matrix whose columns are cuts of features.
 
-    An entry of such a column is y if the value of the feature is above the cut, and −y otherwise.
+    An entry of a column is y if the feature is above the cut, and −y otherwise.
     """
 
     codes: NDArray[Any]
-    """The number of cuts below the value of each example, with a row for each feature and a column
-    for each example."""
+    """The number of cuts below each value, with features in rows and examples in columns."""
     offsets: Whole
-    """The index of the matrix column for the first cut of each feature.
-
-    The last entry is the number of columns of the matrix.
-    """
+    """The column of each feature's first cut, followed by the number of columns."""
     signs: Vector
     """The labels y of the examples, −1 or +1."""
 
 
 class Bulk(Pricing):
-    """Products with all columns of a margin matrix A, for interior point methods."""
+    """Products with all columns of A, for interior point methods."""
 
     levels: CutLevels | None = None
-    """The description of A as a matrix of cuts of features.
-
-    It is None if the columns of A are no such cuts.
-    """
+    """The compact form of A, or None if the columns are not cuts of features."""
 
     @property
     @abstractmethod
     def array(self) -> Vector | None:
-        """The margin matrix A as an array of doubles. It is None if A is not stored."""
+        """A as an array of doubles, or None if A is not stored."""
 
     @abstractmethod
     def margins(self, w: Vector) -> Vector:
-        """Return the margins A w of all examples, for the weights `w` of the columns."""
+        """Return the margins A w of all examples for the column weights `w`."""
 
     @abstractmethod
     def part(self, rows: Whole, columns: Whole) -> Array:
-        """Return the submatrix of A with the given rows and columns, as an array."""
+        """Return the submatrix of A with the given rows and columns as an array."""
 
     @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
-        """Return A diag(scaling) Aᵀ for positive numbers `scaling`.
-
-        Entries above the diagonal are undefined.
-        """
+        """Return A diag(scaling) Aᵀ for positive `scaling`, undefined above the diagonal."""
 
     @abstractmethod
     def cross(self, weights: Vector, out: Array) -> None:
         """Write the lower triangle of Aᵀ diag(weights) A to `out`, for positive `weights`."""
 
     def edges_of(self, D: Array) -> Array:
-        """Return an array that contains, for each row d of `D`, the edges Aᵀd as a row."""
+        """Return the edges Aᵀd for each row d of `D`, as rows of an array."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
 
 class DenseBulk(Bulk):
-    """The products with a matrix A, computed with a dense array in double precision."""
+    """Products with A, computed from a dense array in double precision."""
 
     def __init__(self, A: Vector) -> None:
         self._A = np.ascontiguousarray(A, dtype=np.float64)
@@ -130,19 +119,19 @@ class DenseBulk(Bulk):
 
 
 def spread(start: int, stop: int, count: int) -> Whole:
-    """Return at most `count` different integers that are evenly spread from start to stop − 1.
+    """Return at most `count` evenly spread integers from start to stop − 1.
 
-    If there are more than three such integers, the two ends are left out.
+    If the range has more than three integers, its two ends are left out.
     """
     inner = np.linspace(start, stop - 1, min(count, stop - start) + 2)[1:-1]
     return np.unique(inner.round().astype(np.int64))
 
 
 def varied(ranked: Whole, size: int) -> Whole:
-    """Return some of the ranked columns: the best columns, and columns of all ranks.
+    """Return some of the ranked columns: the best ones, and others of all ranks.
 
-    The result contains the first `size`/3 columns, and up to `size` other columns that are evenly
-    spread over the ranks. If there are at most `size` ranked columns, all of them are returned.
+    The result contains the first `size`/3 columns, and up to `size` others evenly spread over the
+    ranks. If there are at most `size` columns, all of them are returned.
     """
     if ranked.size <= size:
         return ranked
@@ -152,9 +141,9 @@ def varied(ranked: Whole, size: int) -> Whole:
 
 
 def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
-    """Write the product Aᵀ diag(weights) A to `out`, computed from blocks of rows of A.
+    """Write Aᵀ diag(weights) A to `out`, computed from blocks of rows of A.
 
-    The function `written` takes a slice, and returns the rows of A in this slice as an array.
+    The function `written` returns the rows of A in a slice.
     """
     out[:] = 0.0
     # The product of a block takes longer than the update of `out` if the block has more rows.

@@ -1,4 +1,4 @@
-"""Labelled data: a bundled data set, CSV files, and labels mapped to −1 and +1."""
+"""Labelled data: a bundled data set, CSV and Parquet files, and labels mapped to −1 and +1."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
 class Dataset(NamedTuple):
-    """A data set whose examples belong to two classes."""
+    """A data set with two classes."""
 
     name: str
     X: Array
-    """The features of the data set, with a row for each example and a column for each feature."""
+    """The features, with examples in rows."""
     y: Array
-    """The label of each example of the data set, which is −1 or +1."""
+    """The labels, −1 or +1."""
     feature_names: tuple[str, ...]
     classes: tuple[str, str]
-    """The names of the two classes: first the class with the label −1, then the class with +1."""
+    """The names of the classes with the labels −1 and +1, in this order."""
 
     def _repr_html_(self) -> str:
         m, features = self.X.shape
@@ -44,16 +44,17 @@ class Dataset(NamedTuple):
 
 
 class SignedLabels(NamedTuple):
-    """Labels −1 and +1 of two classes, together with the original label of each class."""
+    """Labels −1 and +1, together with the original labels of the two classes."""
 
     signs: Array
-    """The label of each example, after the two original labels were mapped to −1 and +1."""
+    """The labels after mapping to −1 and +1."""
     classes: tuple[Any, Any]
-    """The two original labels: first the label that became −1, then the label that became +1."""
+    """The original labels that became −1 and +1, in this order."""
 
     def decided(self, scores: ArrayLike) -> NDArray[Any]:
-        """Return the original label for each score: ``classes[1]`` if the score is positive, and
-        ``classes[0]`` otherwise.
+        """Return the original label for each score.
+
+        A positive score gives ``classes[1]``, any other score ``classes[0]``.
 
         Parameters
         ----------
@@ -71,8 +72,8 @@ class SignedLabels(NamedTuple):
 def labels(y: ArrayLike) -> SignedLabels:
     """Map labels with any two values to −1 and +1.
 
-    The smaller value becomes −1. If both values can be parsed as numbers (such as "-1" and "+1", or
-    9 and 10), they are compared as numbers. Otherwise, they are compared alphabetically.
+    The smaller value becomes −1. Values that both parse as numbers (such as "-1" and "+1", or 9 and
+    10) are compared as numbers, and other values alphabetically.
 
     Returns
     -------
@@ -140,7 +141,7 @@ def _short(value: object) -> str:
 
 
 def breast_cancer() -> Dataset:
-    """Return the Wisconsin diagnostic breast-cancer data that scikit-learn bundles.
+    """Load the Wisconsin diagnostic breast-cancer data, which scikit-learn bundles.
 
     The data set has 569 examples and 30 features. The label +1 means benign.
     """
@@ -160,13 +161,13 @@ def breast_cancer() -> Dataset:
 
 
 BUNDLED = {"breast-cancer": breast_cancer}
-"""The functions that load bundled data sets. A key is the name of a set on the command line."""
+"""The loaders of bundled data sets, by their names on the command line."""
 
 
 def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Dataset:
-    """Return the labelled data of a CSV file with a header, or of a Parquet file.
+    """Read labelled data from a CSV file with a header row, or from a Parquet file.
 
-    One column contains the labels, and all other columns contain numbers.
+    One column contains the labels, and all others contain numbers.
 
     Parameters
     ----------
@@ -194,9 +195,7 @@ def read_csv(path: str | os.PathLike[str], label: str, sep: str = ",") -> Datase
 
 
 def dataset(path: str | os.PathLike[str], X: Array, features: Any, y: SignedLabels) -> Dataset:
-    """Return the data set of the file `path`, made from the features and the labels that
-    `read_table` returned.
-    """
+    """Return a `Dataset` for the file `path` from the results of `read_table`."""
     negative, positive = map(_short, y.classes)
     return Dataset(Path(path).stem, X, y.signs, tuple(features.columns), (negative, positive))
 
@@ -208,11 +207,10 @@ def read_table(
     words: bool = False,
     drop: Sequence[str] = (),
 ) -> tuple[Any, SignedLabels]:
-    """Return the features and the labels of a file, which must follow the rules of `read_csv`.
+    """Read the features and labels of a file that follows the rules of `read_csv`.
 
-    By default every value of a feature must be a number. If `words` is True, values may be missing,
-    and a feature may be a column of strings that cannot be parsed as numbers. The columns `drop`
-    are removed before the other columns are checked.
+    If `words` is True, values may be missing, and a feature may be a column of strings that cannot
+    be parsed as numbers. The columns `drop` are removed before all other checks.
     """
     file = Path(path)
     is_parquet = file.is_file() and tables.is_parquet(file)

@@ -1,4 +1,4 @@
-"""Margin matrices that are stored as dense arrays."""
+"""Margin matrices stored as dense arrays."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk
 
 
 class DenseMatrix(MarginMatrix):
-    """A margin matrix that is stored as an array of type float64, float32 or int8.
+    """A margin matrix stored as a float64, float32 or int8 array.
 
     Parameters
     ----------
     A : array of shape (m, n)
         Entries in [−1, 1]. The types float64 and float32 are kept, and integer types become int8.
-        All sums are computed in double precision. The matrix stores a copy of A in column order.
+        All sums are in double precision. The matrix stores a copy of A in column order.
     """
 
     edge_roundings: ClassVar[int] = 1
@@ -71,20 +71,20 @@ class DenseMatrix(MarginMatrix):
         return self._dots(self._A, self._A.shape[1], d)
 
     def toarray(self) -> Vector:
-        """Return the margin matrix as an array in double precision."""
+        """Return the matrix as an array in double precision."""
         return self._A.astype(np.float64)
 
     def bulk(self) -> Bulk:
         return DenseBulk(self._A)
 
     def digest(self) -> str:
-        """Return the SHA-256 digest of the entries of the matrix as a hexadecimal string."""
+        """Return the SHA-256 digest of the entries in hexadecimal."""
         m, n = self._A.shape
         return content_digest(m, n, ((np.flatnonzero(a), a[a != 0]) for a in self._A.T))
 
 
 def _short_row(A: Any) -> str:
-    """Return which row of nested lists has another length, or "" if the lengths are not known."""
+    """Describe the row of nested lists that has another length, or return "" if it is unknown."""
     if not isinstance(A, list | tuple):
         return ""
     lengths = [len(row) if hasattr(row, "__len__") else -1 for row in A]
@@ -109,6 +109,6 @@ def _other_type(given: NDArray[Any], names: Any) -> str:
     entry = f"A[{', '.join(map(str, at))}] = {given[at]!s:.60}"
     column = f" of column {names[at[1]]!r}" if names is not None else ""
     return (
-        f"A has dtype {given.dtype}, and {entry}{column} is no number; A contains margins "
-        "y_i h_j(x_i); for stumps of features, pass relaxboost.matrices.stumps(X, y)"
+        f"A has dtype {given.dtype}, and {entry}{column} is not a number; A contains margins "
+        "y_i h_j(x_i); to build stumps from features, pass relaxboost.matrices.stumps(X, y)"
     )

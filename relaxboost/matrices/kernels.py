@@ -1,8 +1,8 @@
 """Compiled loops over columns of margin matrices. The number of threads changes no result.
 
-Each signature of a kernel takes 0.1 s to compile, and each allocation, `min`, `sum` or search in a
-kernel takes another 0.1 s. Therefore a kernel is a plain loop over arrays that its caller
-allocates. Everything else is done in Python, NumPy or BLAS.
+Each signature of a kernel takes 0.1 s to compile, and each allocation, `min`, `sum` or search in it
+takes another 0.1 s. Therefore a kernel is a plain loop over arrays that its caller allocates.
+Everything else is done in Python, NumPy or BLAS.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from relaxboost._core.compiled import njit, thread_pool
 # order of the terms.
 _SUM = {"reassoc", "contract"}
 MIN_VECTORISED_TERMS = 64
-"""Sums of at least this many terms use vector instructions, so that their last bits depend on the
-CPU. Shorter sums are the same on every CPU, and so are results for small games."""
+"""The number of terms from which sums use vector instructions.
+
+The last bits of such sums depend on the CPU. Shorter sums, and so results for small games, are the
+same on every CPU.
+"""
 
 
 def _read_only(H: NDArray[Any]) -> NDArray[Any]:
@@ -76,7 +79,7 @@ def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the inner products that `dots` returns, bit for bit, computed by several threads."""
+    """Return the inner products of `dots`, bit for bit, computed by several threads."""
     pool, threads = thread_pool()
     if threads == 1:
         return dots(H, used, d)
@@ -102,7 +105,7 @@ def _sums_below(codes: NDArray[Any], cuts: int, yd: Array, below: Array) -> None
 
 @njit()
 def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDArray[Any]) -> None:
-    """Write column j to `out`: the label y if the example is above the cut, and −y otherwise."""
+    """Write column j to `out`: the label y above the cut, and −y otherwise."""
     f = 0
     while offsets[f + 1] <= j:
         f += 1
@@ -117,10 +120,10 @@ def _one_per_level(offsets: Whole) -> Array:
 
 
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
-    """Return the edges of all stumps, in the order of the columns.
+    """Return the edges of all stumps in column order.
 
-    The array `codes` has a row for each feature. An entry is the number of cuts below the value of
-    an example. `yd` contains the products of labels and weights.
+    `codes` contains the number of cuts below each value, with features in rows. `yd` contains the
+    products of labels and weights.
     """
     out = np.empty(offsets[-1])
     _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _one_per_level(offsets), out)
@@ -191,10 +194,10 @@ def _stump_best(
 
 @njit()
 def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, Array]:
-    """Return, for each feature and example, the total weight of the cuts below the example's value.
+    """Return the total weight of the cuts below each value, and that of all cuts per feature.
 
-    This array has a row for each feature. Also return the total weight of all cuts of each feature.
-    The vector `weights` has one entry for each cut, which is a column of the matrix.
+    The first result has features in rows. `weights` has one entry for each cut, a column of the
+    matrix.
     """
     features, m = codes.shape
     below, totals = np.zeros((features, m)), np.zeros(features)  # Numba aligns these arrays.
@@ -256,10 +259,7 @@ def _gram_rows(below: Array, total: float, signs: Array, first: int, out: Array)
 
 
 def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array) -> Array:
-    """Return the lower triangle of A diag(scaling) Aᵀ, where A has all stumps as columns.
-
-    Threads share the rows of the result.
-    """
+    """Return the lower triangle of A diag(scaling) Aᵀ, where the columns of A are all stumps."""
     below, totals = _below(codes, offsets, scaling)
     m = codes.shape[1]
     out = np.zeros((m, m))
@@ -302,8 +302,9 @@ def _cross_block(
 
 @njit(nogil=True)
 def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
-    """Write the predictions of all stumps to `out`, which has a row for each example and a column
-    for each stump. A prediction is −1 up to the cut, and +1 above it.
+    """Write the predictions of all stumps to `out`, with examples in rows and stumps in columns.
+
+    A prediction is −1 up to the cut, and +1 above it.
     """
     features, m = codes.shape
     for i in range(m):
@@ -315,10 +316,7 @@ def stump_rows(codes: NDArray[Any], offsets: Whole, out: Array) -> None:
 
 
 def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A to `out`, where A has all stumps as columns.
-
-    Threads share the features.
-    """
+    """Write the lower triangle of Aᵀ diag(weights) A to `out`; the columns of A are all stumps."""
     parts = list(pairwise(offsets.tolist()))
 
     def fill(f: int) -> None:
@@ -338,12 +336,11 @@ Compressed = tuple[Whole, Whole, Array]
 
 @njit(nogil=True)
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
-    """Write the lower triangle of Aᵀ diag(weights) A to `out`, one row at a time, because a row
-    fits in the cache.
-    """
+    """Write the lower triangle of Aᵀ diag(weights) A to `out`."""
     starts, examples, values = transposed
     firsts, columns, entries = A
     seen = firsts.copy()  # This is the first unused entry of each row of A.
+    # The loop computes one row at a time, because a row fits in the cache.
     for j in range(out.shape[0]):
         row = out[j]
         row[: j + 1] = 0.0
@@ -358,11 +355,11 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
 
 
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
-    """Return the indices of columns with large edges, sorted.
+    """Return the sorted indices of columns with large edges.
 
-    The increasing indices `columns` divide all other columns into intervals. From each interval the
-    function returns the column with the largest edge, if this edge exceeds `level`. If `both` is
-    True, it also returns the column with the smallest edge, if this edge is below −`level`.
+    The increasing indices `columns` divide the other columns into intervals. From each interval the
+    column with the largest edge is returned if the edge exceeds `level`. With `both`, the column
+    with the smallest edge is also returned if the edge is below −`level`.
     """
     ends = np.append(columns, edges.size)
     out = np.empty(2 * ends.size, dtype=np.int64)
@@ -393,11 +390,10 @@ def _peaks(edges: Array, ends: Whole, level: float, both: bool, out: Whole) -> i
 
 @njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
-    """Return the largest step length t in [0, 1] after which no edge exceeds the bound.
+    """Return the largest step length t in [0, 1] before an edge exceeds the bound.
 
-    After a step of length t, the vector of edges is edges + t · change, and the bound is
-    level + t · rise. If `both` is True, the absolute values of the edges must not exceed the bound.
-    The edges must satisfy the bound at t = 0.
+    After the step, the edges are edges + t · change, and the bound is level + t · rise. With
+    `both`, the bound applies to absolute values. The edges must satisfy the bound at t = 0.
     """
     t = 1.0
     for j in range(edges.size):
@@ -409,21 +405,21 @@ def reach(edges: Array, change: Array, level: float, rise: float, both: bool) ->
 
 
 def first_largest(edges: Array) -> tuple[int, float]:
-    """Return the index and the value of the first edge whose absolute value is the largest."""
+    """Return the index and value of the first edge with the largest absolute value."""
     best = int(np.abs(edges).argmax())
     return best, float(edges[best])
 
 
 @njit()
 def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
-    """Add `c` times `column` to `u`, in place."""
+    """Add `c` times `column` to `u` in place."""
     for i in range(u.shape[0]):
         u[i] += c * column[i]
 
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
-    """Write the difference s·a − t·b of two scaled vectors to `out`, and return max |out_i|."""
+    """Write s·a − t·b to `out`, and return max |out_i|."""
     bits = np.int64(0)  # The bits of non-negative doubles have the order of their values.
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
@@ -434,7 +430,7 @@ def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> f
 
 @njit(error_model="numpy")
 def within(d: Array, most: float) -> bool:
-    """Return whether all entries of `d` lie in [−most, most]. If one is nan, return False."""
+    """Return whether all entries of `d` lie in [−most, most], False if one is nan."""
     inside = 0
     for i in range(d.shape[0]):
         inside += abs(d[i]) <= most
@@ -442,7 +438,7 @@ def within(d: Array, most: float) -> bool:
 
 
 def largest(v: Array) -> float:
-    """Return the largest absolute value in the vector v."""
+    """Return the largest absolute value in `v`."""
     return max(float(v.max()), -float(v.min()))
 
 
@@ -465,13 +461,13 @@ def _few_products(a: Array, b: Array) -> float:
 def dot(a: Array, b: Array) -> float:
     """Return the inner product <a, b>.
 
-    Unlike the result of BLAS, it does not depend on the number of threads.
+    Unlike in BLAS, the result does not depend on the number of threads.
     """
     return float(_few_products(a, b) if a.size < MIN_VECTORISED_TERMS else _many_products(a, b))
 
 
 def along(u: Array, v: Array, eta: float) -> Array:
-    """Return u + eta · v, the vector after a step of length `eta` from u in the direction v."""
+    """Return u + eta · v."""
     out = eta * v
     out += u
     return out

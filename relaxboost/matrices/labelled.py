@@ -1,4 +1,4 @@
-"""Checks of labelled data (X, y) for matrices that are built from features and labels."""
+"""Validation of labelled data (X, y) for matrices built from features and labels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from relaxboost._core.errors import InputError
 def check_labelled(
     X: ArrayLike, y: ArrayLike, feature_names: Any = None
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Return labelled data as arrays of floats, and the names of the features as strings.
-
-    The function raises InputError if the features X or the labels y are not valid.
-    """
+    """Validate labelled data, and return float arrays and the feature names."""
     try:
         given, labels = np.asarray(X), np.asarray(y)
     except ValueError as error:
@@ -75,7 +72,7 @@ ROUNDED = "drop the column, or subtract a common offset from its values"
 
 
 def check_names(X: Any) -> None:
-    """Raise an InputError if two columns of a frame have the same name."""
+    """Raise InputError if two columns of a frame have the same name."""
     # With equal names X[name] is a frame, so that later steps would fail without a reason.
     names = list(getattr(X, "columns", ()))
     if len(set(names)) < len(names):
@@ -87,10 +84,7 @@ def check_names(X: Any) -> None:
 
 
 def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first integer in `X` that a double cannot represent exactly.
-
-    Return None if there is none.
-    """
+    """Return the index of the first integer that a double cannot represent exactly, or None."""
     if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:
         return None
     size = X.astype(np.uint64)
@@ -105,10 +99,10 @@ def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
 def finite_doubles(
     where: str, X: NDArray[Any], names: tuple[str, ...], row: str = "row", first: int = 0
 ) -> Array:
-    """Return features in double precision, or raise an InputError that names an invalid entry.
+    """Return features in double precision, or raise InputError about an invalid entry.
 
-    `X` may be a block of rows of a table, whose first row has the number `first` in the table.
-    Messages contain the word `row` before the number of an invalid row.
+    `X` may be a block of rows of a table, starting at row number `first`. Messages call a row
+    `row`.
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")

@@ -1,4 +1,4 @@
-"""The margin matrix of a weak learner, which may be exact or approximate."""
+"""The margin matrix of an exact or approximate weak learner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from relaxboost.matrices.labelled import check_labelled
 class OracleMatrix(MarginMatrix):
     """The margin matrix of the columns that a weak learner has found so far.
 
-    The function `oracle` creates such a matrix.
+    Use `oracle` to create one.
     """
 
     n = None
@@ -49,15 +49,14 @@ class OracleMatrix(MarginMatrix):
 
     @property
     def known(self) -> int:
-        """The number of columns that the weak learner has found so far."""
+        """The number of columns found so far."""
         return len(self._hypotheses)
 
     def best(self, d: Vector) -> Best:
         """Return the column that the weak learner finds for the weights `d`.
 
-        If an earlier column has a larger absolute edge, return the earlier column. Its absolute
-        edge is then larger by some amount, and the slack of the result is the slack of the learner
-        minus this amount, but at least 0.
+        If an earlier column has a larger absolute edge, it is returned instead. The slack of the
+        result is then the learner's slack minus the difference, but at least 0.
         """
         hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
         column = self._margin_column(hypothesis)
@@ -114,13 +113,13 @@ class OracleMatrix(MarginMatrix):
         return kernels.dots(self._found, len(self._hypotheses), d)
 
     def hypothesis(self, j: int) -> Any:
-        """Return hypothesis `j` as the weak learner returned it."""
+        """Return hypothesis `j` as returned by the weak learner."""
         return self._hypotheses[j]
 
     def digest(self) -> str:
-        """Return the SHA-256 digest of the data and of the name of the weak learner.
+        """Return the SHA-256 digest of the data and of the weak learner's name.
 
-        The columns do not enter the digest, because they are not known in advance.
+        The columns are not part of the digest, because they are not known in advance.
         """
         return self._digest
 
@@ -133,15 +132,15 @@ def oracle(
     feature_names: Any = None,
     name: str | None = None,
 ) -> OracleMatrix:
-    """Return the margin matrix of a weak learner whose hypotheses are not enumerated.
+    """Create the margin matrix of a weak learner whose hypotheses are not enumerated.
 
     Parameters
     ----------
     fit : callable or scikit-learn estimator
-        A weak learner, which is called as ``fit(X, y, d)`` with the distribution d over the
-        examples. It returns a hypothesis with values in [−1, 1]: a function of X, or an object
-        with ``predict(X)``. A scikit-learn estimator is cloned and fitted with
-        ``sample_weight=d``. X and y are read-only, and d is a copy.
+        A weak learner, called as ``fit(X, y, d)`` with the distribution d over the examples. It
+        returns a hypothesis with values in [−1, 1]: a function of X, or an object with
+        ``predict(X)``. A scikit-learn estimator is cloned and fitted with ``sample_weight=d``. X
+        and y are read-only, and d is a copy.
     X : array of shape (m, features)
         The features of the examples.
     y : array of shape (m,)
@@ -154,8 +153,8 @@ def oracle(
     feature_names : list of str, optional
         The names of the features. Only their number is checked, because `fit` gets arrays.
     name : str, optional
-        The name of the learner, which enters the digest of the game. By default it is the name of
-        the function, or the repr of the estimator.
+        The learner's name in the digest of the game, by default the name of the function or the
+        repr of the estimator.
 
     Raises
     ------

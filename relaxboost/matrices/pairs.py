@@ -1,7 +1,4 @@
-"""The margin matrix of pairs of documents, for ranking.
-
-Its products are computed from the documents.
-"""
+"""The margin matrix of document pairs, for ranking."""
 
 from __future__ import annotations
 
@@ -13,12 +10,12 @@ from relaxboost.matrices.dense import DenseMatrix
 
 
 class PairMatrix(DenseMatrix):
-    """The dense margin matrix of pairs of documents, for ranking.
+    """The dense margin matrix of document pairs, for ranking.
 
-    The entry of a pair (i, i') of documents and of hypothesis j is (H[i, j] − H[i', j]) / 2, where
-    H[i, j] in [−1, 1] is the prediction of hypothesis j for document i. The arrays `better` and
-    `worse` contain the index of the better and of the worse document of each pair. Interior point
-    methods use products with H, because there are fewer documents than pairs.
+    The entry of a pair (i, i') and hypothesis j is (H[i, j] − H[i', j]) / 2, where H[i, j] in [−1,
+    1] is the prediction for document i. The arrays `better` and `worse` contain the indices of the
+    better and the worse document of each pair. Interior point methods use products with H, because
+    there are fewer documents than pairs.
     """
 
     def __init__(self, H: Array, better: Whole, worse: Whole) -> None:

@@ -1,4 +1,4 @@
-"""Sparse margin matrices, and the conversion of a user's array A to a margin matrix."""
+"""Sparse margin matrices, and the conversion of a user's array to a margin matrix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relaxboost.matrices.dense import DenseMatrix
 
 
 class SparseBulk(Bulk):
-    """Products with all columns of a scipy.sparse.csc_array whose indices are sorted."""
+    """Products with all columns of a scipy.sparse.csc_array with sorted indices."""
 
     def __init__(self, A: Any) -> None:
         self._A = A
@@ -66,9 +66,9 @@ def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
 
 
 class SparseMatrix(MarginMatrix):
-    """A margin matrix in compressed column format.
+    """A margin matrix in compressed sparse column format.
 
-    It does not store zeros, which are the margins of hypotheses that abstain.
+    Zeros, the margins of hypotheses that abstain, are not stored.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class SparseMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The number of values that one pass over A reads: the number of nonzero entries."""
+        """The number of values that a pass over A reads: its nonzero entries."""
         return int(self._csc.nnz)
 
     def _column(self, j: int) -> Array:
@@ -117,14 +117,11 @@ class SparseMatrix(MarginMatrix):
         return SparseBulk(self._csc)
 
     def tocvxpy(self) -> Any:
-        """Return a copy of the margin matrix as a scipy.sparse matrix."""
+        """Return a copy of A as a scipy.sparse matrix."""
         return self._csc.copy()
 
     def digest(self) -> str:
-        """Return the SHA-256 digest of the entries of the matrix.
-
-        The same matrix in dense form has the same digest.
-        """
+        """Return the SHA-256 digest of the entries, the same as for a dense matrix."""
         assert self.n is not None
         parts = (slice(*ends) for ends in pairwise(self._csc.indptr.tolist()))
         entries = ((self._csc.indices[part], self._csc.data[part]) for part in parts)
@@ -132,7 +129,7 @@ class SparseMatrix(MarginMatrix):
 
 
 def as_matrix(A: Any) -> MarginMatrix:
-    """Return the margin matrix with the entries of a given matrix.
+    """Convert an array or a sparse matrix to a margin matrix.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from relaxboost.matrices.labelled import check_labelled
 
 @dataclass(frozen=True)
 class StumpColumn:
-    """The decision stump of a column, as a function h of the features x of an example.
+    """A decision stump as a function h of the features x.
 
     h(x) is +1 if x[feature] > threshold, 0 if x[feature] is nan, and −1 otherwise.
     """
@@ -32,20 +32,16 @@ class StumpColumn:
     threshold: float
     name: str
     shown: str
-    """The threshold of the stump as a decimal string, with only as many digits as are needed to
-    separate the examples."""
+    """The threshold as a short decimal that still separates the examples."""
 
     def __call__(self, X: ArrayLike) -> Array:
-        """Return the predictions −1, 0 or +1 of this stump for the rows of `X`."""
+        """Return the predictions −1, 0 or +1 for the rows of `X`."""
         x = np.asarray(X)[:, self.feature]
         return np.subtract(x > self.threshold, x <= self.threshold, dtype=np.float64)
 
 
 def _cut(low: float, high: float) -> tuple[float, str]:
-    """Return a threshold between the values low and high as a float, and as a short decimal string.
-
-    Both are in the interval [low, high).
-    """
+    """Return a threshold in [low, high) as a float and as a short decimal string."""
     threshold = low / 2 + high / 2
     if not low <= threshold < high:  # In this case low and high are neighbouring doubles.
         threshold = low
@@ -58,8 +54,9 @@ def _cut(low: float, high: float) -> tuple[float, str]:
 
 
 def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
-    """Return the number of cuts below each value in `x`, and an array with the neighbouring values
-    (low, high) around each cut.
+    """Return the number of cuts below each value in `x`, and the neighbours of each cut.
+
+    The neighbours (low, high) are the values of `x` around the cut.
     """
     levels, code = np.unique(x, return_inverse=True)
     after = np.arange(levels.size - 1)
@@ -70,7 +67,7 @@ def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
 
 
 def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest unsigned integer type that holds the number of cuts of each feature.
+    """Return the smallest unsigned integer type for the cut counts of all features.
 
     `offsets` has the index of the first cut of each feature.
     """
@@ -81,9 +78,9 @@ def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
 def stump_digest(
     shape: tuple[int, ...], max_cuts: int | None, blocks: Iterable[Array], y: Vector
 ) -> str:
-    """Return the SHA-256 digest of a matrix of stumps: of its data (X, y) and of `max_cuts`.
+    """Return the SHA-256 digest of a stump matrix, from its data (X, y) and `max_cuts`.
 
-    The argument `blocks` yields X in blocks of rows.
+    `blocks` yields X in blocks of rows.
     """
     sha = hashlib.sha256(f"relaxboost stumps v1 {shape} max_cuts={max_cuts}\n".encode())
     for X in blocks:
@@ -168,10 +165,11 @@ class StumpMatrix(MarginMatrix):
     """The margin matrix of all decision stumps of (X, y), ordered by feature, then by threshold.
 
     Column j has the entries y_i h_j(x_i), where h_j is +1 above the threshold and −1 otherwise. A
-    negative weight stands for the stump with the opposite signs. The m x n array is never formed.
-    Instead, the edges of a feature's stumps follow from prefix sums: the products y_i d_i are
-    summed over the examples between neighbouring thresholds, and then over the thresholds. This
-    takes O(m · features + n) operations. Use `stumps` to create such a matrix.
+    negative weight stands for the stump with the opposite signs. Use `stumps` to create such a
+    matrix.
+
+    The m x n array is never formed. The edges of a feature's stumps follow from prefix sums of y_i
+    d_i over its thresholds, in O(m · features + n) operations.
     """
 
     edge_roundings: ClassVar[int] = 3
@@ -208,7 +206,7 @@ class StumpMatrix(MarginMatrix):
         return feature, j - int(self._offsets[feature])
 
     def _around(self, j: int) -> tuple[float, float]:
-        """Return the two neighbouring values of a feature between which the cut of stump j lies."""
+        """Return the neighbouring feature values around the cut of stump j."""
         feature, cut = self._place(j)
         x = self._X[:, feature]
         above = self._codes[feature] > cut
@@ -236,9 +234,7 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def entries(self) -> int:
-        """The number of values that a pass over A reads: one for each example and feature, and one
-        for each stump.
-        """
+        """The number of values that a pass over A reads, m · features + n."""
         assert self.n is not None
         return self._codes.size + self.n
 
@@ -250,7 +246,7 @@ class StumpMatrix(MarginMatrix):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the features from which the stumps of this matrix are made."""
+        """The names of the features."""
         return self._names
 
     def hypothesis(self, j: int) -> StumpColumn:
@@ -260,31 +256,23 @@ class StumpMatrix(MarginMatrix):
         return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:
-        """Return the name of stump j, such as "worst radius > 16.8".
-
-        If `sign` is −1, the name contains <= instead of >.
-        """
+        """Return the name of stump j, such as "worst radius > 16.8", with <= if `sign` is −1."""
         stump = self.hypothesis(j)
         return f"{self._names[stump.feature]} {'>' if sign > 0 else '<='} {stump.shown}"
 
     def digest(self) -> str:
-        """Return the SHA-256 digest of the data (X, y) and of the option `max_cuts`."""
+        """Return the SHA-256 digest of the data (X, y) and of `max_cuts`."""
         return self._digest
 
     def recipe(self) -> dict[str, Any]:
-        """Return the field "stumps" of a certificate, which says that A is made of stumps.
+        """Return the certificate field "stumps", from which a checker computes A, given `data`.
 
-        The checker of the certificate computes A from `data`. The field contains the option
-        `max_cuts`, which is None if all cuts are used.
+        It contains `max_cuts`, which is None if all cuts are used.
         """
         return {"stumps": {"max_cuts": self._max_cuts}}
 
     def data(self) -> Array:
-        """Return the data that a certificate stores for this matrix.
-
-        The result is an array with a row for each example, which has the label and then the
-        features.
-        """
+        """Return the labels and features, one row per example, for a certificate."""
         return np.column_stack([self._y, self._X])
 
 
@@ -294,7 +282,7 @@ def stumps(
     feature_names: Any = None,
     max_cuts: int | None = None,
 ) -> StumpMatrix:
-    """Return the implicit margin matrix of all decision stumps of a data set.
+    """Create the implicit margin matrix of all decision stumps of a data set.
 
     Parameters
     ----------
@@ -305,8 +293,8 @@ def stumps(
     feature_names : sequence of str, optional
         The names of the features in `describe`, by default x0, x1, ...
     max_cuts : int, optional
-        The maximum number of thresholds for a feature. They are evenly spread over its distinct
-        values. By default all thresholds are used.
+        The maximum number of thresholds per feature, evenly spread over its distinct values. By
+        default all thresholds are used.
 
     Returns
     -------

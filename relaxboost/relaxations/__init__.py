@@ -1,8 +1,7 @@
 """Relaxations f of the weak-learning game, one file per family.
 
-A name is imported only when it is first used. The stub file `__init__.pyi` lists the names and is
-the registry of families: tests compare expressions, the conformance suite and the documentation
-with this list.
+Names are imported at first use. The stub file `__init__.pyi` is the registry of families, which the
+tests and the documentation read.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Relaxations with a transformed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f.
+"""Relaxations with a shifted or dilated argument: d -> f(d + d0) and d -> f(c d).
 
 The rules are those of Shalev-Shwartz & Singer (2009), Appendix B.
 """
@@ -29,8 +29,8 @@ from relaxboost.relaxations.vectors import spell_parameter
 class _Changed(EvaluatedBounds, Description):
     """The base class of `Shifted`, d -> f(d + d0), and `Dilated`, d -> f(c d).
 
-    A change of the argument d moves the simplex relative to the domain of f. So the methods of f
-    that minimise over the simplex do not apply, and cvxpy solves these problems instead.
+    The simplex moves relative to the domain of f, so the closed forms of f do not apply, and cvxpy
+    solves the problems instead.
     """
 
     f: Relaxation
@@ -47,7 +47,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of the shifted or dilated f, given the linear program of f."""
+        """Convert the linear program of f into that of the shifted or dilated f."""
 
     def exact_form(self, m: int) -> ExactForm | None:
         form = description_of(self.f).exact_form(m) if self.traits.polyhedral else None
@@ -59,7 +59,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the entry of a certificate for f shifted by d0 or dilated by c."""
+        """Return the certificate entry of the shifted or dilated f."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole = super().describe(m)
@@ -152,7 +152,7 @@ class Shifted(_Changed):
         return {"kind": "shifted", "by": vector(self.exact_shift(m))}
 
     def exact_shift(self, m: int) -> list[Fraction]:
-        """Return the shift d0 of d -> f(d + d0) as a list with one fraction for each example."""
+        """Return the shift d0 as fractions, one for each example."""
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
@@ -240,6 +240,6 @@ def _minus(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
 
 
 def _operand(f: Relaxation) -> str:
-    """Return the repr of f, in parentheses if it is a product such as ``2 * g``."""
+    """Return the repr of f, in parentheses if f is a product such as ``2 * g``."""
     text = repr(f)
     return f"({text})" if " * " in text and not text.startswith("(") else text

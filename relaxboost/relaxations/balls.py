@@ -1,4 +1,4 @@
-"""The base class of relaxations that restrict the weights d to a convex set {d: G(d) <= r}."""
+"""The base class of ball constraints {d: G(d) <= r} on the weights d."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
 MAX_RADIUS_ERROR = Fraction(1, 10**12)
-"""The relative rounding error that is tolerated in a radius that a user passes. If a ball misses
-the simplex by no more than this fraction of its radius, the radius is enlarged. Otherwise an error
-is raised.
+"""The relative rounding error that is accepted in a user's radius.
+
+A ball that misses the simplex by at most this fraction of its radius is enlarged. Otherwise an
+error is raised.
 """
 
 
@@ -33,15 +34,15 @@ class Ball(Relaxation, Bounds):
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains the gauge G of every point of the box `d`."""
+        """Evaluate the gauge G over the box `d`."""
 
     @property
     def bound(self) -> Fraction:
-        """The exact bound r of the ball {d: G(d) <= r}. By default this is the field `radius`."""
+        """The exact bound r of the ball, by default the field `radius`."""
         return Fraction(self.radius)
 
     def size(self, d: Vector) -> float:
-        """Return the gauge G of the ball {d: G(d) <= r} at the weights `d`, as a double."""
+        """Return the gauge of the weights `d` as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
@@ -54,10 +55,10 @@ class Ball(Relaxation, Bounds):
         return self.draw_in(onto_simplex(d, brief(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
-        """Return the weights `d` if they are in the ball {d: G(d) <= r}.
+        """Return the weights `d` if they are in the ball.
 
-        Otherwise return a point of the ball on the segment from `d` to `inside`. The argument
-        `inside` is a point of the ball, by default the result of `center`.
+        Otherwise return a point of the ball on the segment from `d` to `inside`, by default the
+        center of the ball.
         """
         bound = float(self.bound)
         excess = self.size(d) - bound
@@ -91,9 +92,10 @@ class Ball(Relaxation, Bounds):
 
 
 def fit(owner: Ball, radius: Fraction, least: float) -> Fraction:
-    """Return the radius of a ball, enlarged if it is within 1e-12 of the smallest radius `least`.
+    """Return the radius, enlarged if the ball misses the simplex only by rounding errors.
 
-    The function raises InputError if the ball does not meet the simplex.
+    `least` is the smallest radius that meets the simplex. If the radius is clearly smaller, raise
+    InputError.
     """
     # A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, whether the
     # quotient is rounded upwards or downwards.

@@ -1,8 +1,8 @@
-"""The first of three interfaces of a relaxation: f as a convex function on R^m.
+"""The first interface of a relaxation: f as a convex function on R^m.
 
-The second interface, in `relaxations/bounds.py`, proves bounds on f and on its relaxed margin F.
-The third interface, in `relaxations/description.py`, writes f into certificates. A user who
-defines f by a cvxpy expression implements only the first interface.
+The second, in `relaxations/bounds.py`, proves bounds on f and its relaxed margin F. The third, in
+`relaxations/description.py`, writes f into certificates. A relaxation given by a cvxpy expression
+needs only the first.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _INTERFACES = {
                     "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point",
                     "cone_form", "is_exact"},
 }  # fmt: skip
-"""The other two interfaces that a relaxation can have, each with the names of its methods.
+"""The optional interfaces of a relaxation, each with the names of its methods.
 
 A class that defines one of these methods must derive from the interface that contains it.
 """
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
-"""The functions that compute the operators on relaxations, by the names of the operators.
+"""The functions that implement the operators on relaxations, by operator name.
 
-The files `multiples`, `sums` and `affine` register their functions here, because they import this
-file and this file cannot import them.
+The files `multiples`, `sums` and `affine` register their functions here, because importing them
+would be circular.
 """
 
 
 def makes(name: str) -> Callable[[Any], Any]:
-    """Return a decorator that makes a function compute the operator `name` on relaxations."""
+    """Register a function as the implementation of the operator `name`."""
 
     def register(maker: Any) -> Any:
         _MAKERS[name] = maker
@@ -60,42 +60,41 @@ def makes(name: str) -> Callable[[Any], Any]:
 
 
 class Traits(NamedTuple):
-    """The properties that a relaxation f on R^m claims to have.
+    """Properties that a relaxation f on R^m claims to have.
 
-    If a property is False, it is not claimed, but f may have it.
+    False means that the property is not claimed, although f may have it.
     """
 
     polyhedral: bool = False
-    """Whether f(d) is the optimum of the linear program that `linear_form` returns."""
+    """Whether f is the linear program that `linear_form` returns."""
     smooth: bool = False
-    """Whether the relaxation f is strongly convex on the simplex in the l1 norm.
+    """Whether f is strongly convex on the simplex in the l1 norm.
 
-    The modulus of strong convexity is `curvature(m)` > 0. The gradient of the relaxed margin is
-    then Lipschitz continuous.
+    The modulus is `curvature(m)` > 0. The gradient of the relaxed margin is then Lipschitz
+    continuous.
     """
     monotone: bool = False
     """Whether f(Dd) <= f(d) for every d and every diagonal matrix D with entries in [0, 1].
 
-    For a closed f this is condition (iii) of SS09 Thm 7, because the conjugate of f then has this
-    property too.
+    For a closed f this is condition (iii) of SS09 Thm 7, since f* then has the property too.
     """
     symmetric: bool = False
-    """Whether the value f(d) of the relaxation stays the same if the entries of d are permuted."""
+    """Whether f(d) is invariant under permutations of d."""
     zero_minimum: bool = False
-    """Whether the minimum of the relaxation f over R^m is 0 (SS09 Thm 7, condition (i))."""
+    """Whether the minimum of f over R^m is 0 (SS09 Thm 7, condition (i))."""
     zero_in_core: bool = False
-    """Whether 0 is in the core of the domain of the relaxation f (SS09 Thm 7, condition (ii))."""
+    """Whether 0 is in the core of the domain of f (SS09 Thm 7, condition (ii))."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
-    """Return margins as a float64 vector for a relaxation.
+    """Validate margins, and return them as a float64 vector.
 
     Parameters
     ----------
     u : array_like of shape (m,)
-        The margins of the m examples, which are finite numbers.
+        The finite margins of the m examples.
     owner : Relaxation
-        The relaxation that is evaluated. Error messages name it.
+        The relaxation to evaluate, named in error messages.
 
     Raises
     ------
@@ -109,14 +108,14 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
             raise TypeError("they are complex")
         u = u.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{brief(owner)} needs margins u that are numbers: {error}") from None
+        raise InputError(f"{brief(owner)} needs margins u to be numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
         raise InputError(
-            f"{brief(owner)} needs margins u in a non-empty vector, got shape {u.shape}"
+            f"{brief(owner)} needs margins u to be a non-empty vector, got shape {u.shape}"
         )
     # If an entry is nan, then so are the minimum and the maximum.
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):
-        raise InputError(f"{brief(owner)} needs margins u without nan or infinities")
+        raise InputError(f"{brief(owner)} needs finite margins u, but some are nan or infinite")
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
         raise InputError(
@@ -127,10 +126,10 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
-    """Return the non-negative part of `d`, scaled to sum to one.
+    """Set negative entries of `d` to zero, and scale the sum to one.
 
-    A vector whose sum is already one up to rounding is not scaled. The function raises InputError
-    if `d` has no positive entry, or if an entry is nan or infinite.
+    A sum that is already one up to rounding is kept. If `d` has no positive entry or a non-finite
+    one, raise InputError.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -148,28 +147,27 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Return a box that contains all points of the simplex near the normalised weights d / Σd.
+    """Return a box around the points of the simplex within l1 distance `distance` of d / Σd.
 
-    These are the points whose l1 distance from d / Σd is at most `distance`. The argument `total`
-    is a lower and an upper bound on the sum Σd.
+    The interval `total` contains the sum Σd.
     """
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
 
 
 class Relaxation(ABC):
-    """A closed convex function f: R^m -> (−inf, inf] of weights d over m examples.
+    """A closed convex function f: R^m -> (−inf, inf] of the weights d of m examples.
 
     The relaxed margin of margins u is F(u) = min of <d, u> + f(d) over d in the simplex. By duality
-    F(u) is the supremum of γ − f*(x) over γ and x >= γ − u. Under the three conditions of
-    SS09 Thm 7 (see `Traits`) the best x is [γ − u]_+. The game adds the constraint that d is in
-    the simplex, so f must not contain this constraint.
+    F(u) is the supremum of γ − f*(x) over γ and x >= γ − u. Under the three conditions of SS09 Thm
+    7 (see `Traits`) the best x is [γ − u]_+. The game adds the constraint that d is in the simplex,
+    so f must not contain this constraint.
 
     A subclass defines `cvxpy_penalty`. By default the other methods solve problems with this
-    expression through cvxpy, which is slow and only as accurate as the solver. A subclass overrides
-    these methods if it has closed forms. A subclass should be immutable and comparable, as a frozen
-    dataclass is. A subclass that also derives from `Bounds` proves its bounds by closed forms. A
-    subclass that also derives from `Description` can be written into exact certificates.
+    expression through cvxpy, which is slow and only as accurate as the solver. Override these
+    methods if f has closed forms. A subclass should be immutable and comparable, like a frozen
+    dataclass. Derive it also from `Bounds` if closed forms prove its bounds, and from `Description`
+    if exact certificates should contain it.
 
     Examples
     --------
@@ -185,17 +183,14 @@ class Relaxation(ABC):
     """
 
     family: ClassVar[str]
-    """The name of the relaxation's class in the strings of `key` and in the digests of games.
+    """The name of the class in `key` and in the digests of games.
 
-    By default this is the module and the name of the class. A class that defines `family` can be
-    renamed without changing its digests.
+    The default is the qualified class name. A class that defines `family` can be renamed without
+    changing its digests.
     """
 
     per_example: ClassVar[str] = ""
-    """The name of the relaxation's parameter that has one entry for each example.
-
-    It is "" if there is no such parameter.
-    """
+    """The name of the parameter with one entry for each example, or ""."""
 
     # With None, NumPy leaves the product of a NumPy number and f to `__rmul__`.
     __array_ufunc__ = None
@@ -215,19 +210,16 @@ class Relaxation(ABC):
 
     @abstractmethod
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return the relaxation f as a cvxpy expression of the variable `d`, and its constraints.
-
-        The constraints are a list.
-        """
+        """Return f as a cvxpy expression of the variable `d`, and its list of constraints."""
 
     @property
     def traits(self) -> Traits:
-        """The known properties of the relaxation f on R^m. By default no property is claimed."""
+        """The known properties of f on R^m. By default no property is claimed."""
         return Traits()
 
     @property
     def _operands(self) -> tuple[Relaxation, ...]:
-        """The relaxations from which this relaxation is computed, such as f for c * f."""
+        """The relaxations that this relaxation is built from, such as f for c * f."""
         return ()
 
     @property
@@ -248,22 +240,21 @@ class Relaxation(ABC):
         return None
 
     def penalty(self, d: Vector) -> float:
-        """Return the value f(d) of the relaxation for any d in R^m.
+        """Return f(d) for any d in R^m.
 
-        The value is inf if d is outside the domain of f. A point that is outside the domain only by
-        rounding errors is treated as a point of the domain.
+        The value is inf if d is outside the domain of f by more than rounding errors.
         """
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate f*(θ) of the relaxation f, which may be ``inf``.
+        """Return the conjugate f*(θ), the supremum of <d, θ> − f(d) over d in R^m.
 
-        It is the supremum of <d, θ> − f(d) over all d in R^m.
+        The value may be inf.
         """
         return numerical.programs(self, len(theta)).conjugate(np.asarray(theta, dtype=np.float64))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) of the margins u, and a distribution d that attains it.
+        """Return the relaxed margin F(u) and a distribution d that attains it.
 
         The distribution satisfies <d, u> + f(d) = F(u).
         """
@@ -272,24 +263,21 @@ class Relaxation(ABC):
         return math.fsum((d * u).tolist()) + self.penalty(d), d
 
     def distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution d that minimises <d, u> + f(d) + β Σ d_i log d_i for a β > 0.
+        """Return the minimiser of <d, u> + f(d) + β Σ d_i log d_i over the simplex, for β > 0.
 
         At the margins u of round t this is the distribution d_t of SS09 Fig. 1.
         """
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution that `distribution` returns, for arguments that were checked.
+        """Compute the distribution for validated arguments.
 
         Families with closed forms override this method instead of `distribution`.
         """
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* of the relaxation as a cvxpy expression of `x`.
-
-        Also return a list of the constraints of f*.
-        """
+        """Return f* as a cvxpy expression of `x`, and its list of constraints."""
         return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
@@ -302,11 +290,11 @@ class Relaxation(ABC):
         return gamma - value, [x >= gamma - u, *constraints]
 
     def key(self) -> str:
-        """Return a string that contains the family of f and its exact parameters.
+        """Return a string with the family of f and its exact parameters.
 
-        The digest of a game contains this string. If the class of f is a dataclass, its parameters
-        are the fields that comparisons use. Otherwise they are the attributes of f. Override this
-        method if a parameter is not a number, a string or an array.
+        The string is part of the game's digest. The parameters are the compared fields of a
+        dataclass, or the attributes of any other object. Override this method if a parameter is not
+        a number, a string or an array.
         """
         itself: Any = self  # Most subclasses are dataclasses.
         own = [f.name for f in fields(itself) if f.compare] if is_dataclass(itself) else None
@@ -319,7 +307,7 @@ class Relaxation(ABC):
         return {name: value for name, value in vars(self).items() if name != "_programs"}
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the relaxation that a game with `m` examples uses, which is f by default.
+        """Return the relaxation for a game with `m` examples, by default f itself.
 
         Raises
         ------
@@ -337,34 +325,31 @@ class Relaxation(ABC):
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return the relaxation for m examples, as `resolve` does, but without its last check.
+        """Return the relaxation for m examples, without the last check of `resolve`.
 
-        `resolve` also checks that a lower bound on the relaxed margin can be proved, which is not
-        possible if f is infinite on the whole simplex.
+        That check finds out whether f is infinite on the whole simplex, so that no lower bound can
+        be proved.
         """
         # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex at which the relaxation f is finite.
-
-        By default this is the uniform distribution.
-        """
+        """Return a point of the simplex where f is finite, by default the uniform distribution."""
         return np.full(m, 1.0 / m)
 
     def curvature(self, m: int) -> float:
         """Return a modulus of strong convexity of f on the simplex in the l1 norm, by default 0.
 
-        If the modulus is positive, the gradient of the relaxed margin is Lipschitz in the sup norm
-        with constant 1/modulus. Other relaxations need an entropy term for this (SS09 Lemma 18).
+        A positive modulus makes the gradient of the relaxed margin Lipschitz in the sup norm with
+        constant 1/modulus. Other relaxations need an entropy term for this (SS09 Lemma 18).
         """
         return 0.0
 
     def repair(self, d: Vector) -> Vector:
-        """Return a point of the simplex near `d` at which f is finite.
+        """Return a point of the simplex near `d` where f is finite.
 
-        By default negative entries of `d` are set to 0, and the result is normalised. If f is
-        infinite at that point, the point is moved towards `center(m)` until f is finite.
+        By default `d` is clipped at 0, normalised, and then moved towards `center(m)` until f is
+        finite.
         """
         d = onto_simplex(d, brief(self))
         if numerical.is_inside(self, d):
@@ -416,39 +401,38 @@ class Relaxation(ABC):
     def shifted(self, d0: Any) -> Relaxation:
         """Return the relaxation d -> f(d + d0) for a vector or number d0.
 
-        The conjugate of the result is f*(θ) − <θ, d0>.
+        Its conjugate is f*(θ) − <θ, d0>.
         """
         return _MAKERS["shifted"](self, d0)
 
     def scaled(self, c: Any) -> Relaxation:
-        """Return the relaxation d -> f(c d) for a number c != 0. The conjugate is f*(θ/c)."""
+        """Return the relaxation d -> f(c d) for a number c != 0.
+
+        Its conjugate is f*(θ/c).
+        """
         return _MAKERS["scaled"](self, c)
 
 
 class BinaryDistribution(ABC):
-    """A relaxation that supports the option ``smoothing="binary-entropy"`` of boosters."""
+    """A relaxation that supports ``smoothing="binary-entropy"`` in boosters."""
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution d that minimises <d, u> + f(d) + β Σ h(d_i).
+        """Return the minimiser of <d, u> + f(d) + β Σ h(d_i) over the simplex, for β > 0.
 
-        The binary entropy is h(x) = x log x + (1 − x) log(1 − x), and β > 0.
+        The binary entropy is h(x) = x log x + (1 − x) log(1 − x).
         """
         assert isinstance(self, Relaxation)
         return self._binary_distribution(as_margins(u, self), positive("beta", beta))
 
     @abstractmethod
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the distribution that `binary_distribution` returns, for checked arguments.
-
-        Each family implements this method by a closed form.
-        """
+        """Compute the binary distribution for validated arguments by a closed form."""
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
-    """Return a function that maps margins u to the distribution `f.distribution(u, beta)`.
+    """Return a function that maps margins u to `f.distribution(u, beta)`.
 
-    The returned function does not check that the margins are finite, unless the class of f
-    overrides `distribution` with a method that does.
+    The function may skip the check that the margins are finite.
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
@@ -456,21 +440,15 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether the method `distribution` of the relaxation f calls a cone solver."""
+    """Return whether `f.distribution` calls a cone solver."""
     return f._needs_solver
 
 
 def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
-    """Return the relaxations from which the relaxation f is composed.
-
-    For example, the result is (g,) for f = c * g.
-    """
+    """Return the relaxations that f is built from, such as (g,) for f = c * g."""
     return f._operands
 
 
 def fixed_m(f: Relaxation) -> int | None:
-    """Return the number of examples that the parameters of the relaxation f require.
-
-    The result is None if f can be used with any number of examples.
-    """
+    """Return the number of examples that the parameters of f require, or None for any number."""
     return f._fixed_m

@@ -1,4 +1,4 @@
-"""The binary-entropy penalty on the weights of the examples. Its conjugate is a log-loss."""
+"""The binary-entropy penalty, whose conjugate is a log-loss."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class BinaryEntropy(WithK):
         return float(self.weight)
 
     def offset(self, m: int) -> float:
-        """Return the constant term (c m/k) log 2 of the binary-entropy penalty for m examples."""
+        """Return the constant term (c m/k) log 2 of the penalty."""
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
@@ -202,7 +202,7 @@ class BinaryEntropy(WithK):
             return self._largest(x) if x.max().up <= 1.0 else math.inf
 
     def _largest(self, x: Interval) -> float:
-        """Return an upper bound on f(x/k) over the points x in [0, 1] of an interval vector."""
+        """Return an upper bound on f(x/k) over a box of points x in [0, 1]."""
         # Each term is convex, so it is largest at an end of its interval.
         ends = [_terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)]
         value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()
@@ -211,7 +211,7 @@ class BinaryEntropy(WithK):
 
 
 def _terms(x: Vector) -> Interval:
-    """Return an interval around x log x + (1 − x) log(1 − x) for each entry x in [0, 1]."""
+    """Enclose x log x + (1 − x) log(1 − x) for each entry x in [0, 1]."""
     p = Interval(x)
     q = (Interval(1.0) - x).positive()
     # The term is 0 log 0 = 0, or at most 0 if only the left end of the interval is 0.

@@ -1,4 +1,4 @@
-"""The second of three interfaces of a relaxation f: proved bounds on f and its relaxed margin F."""
+"""The second interface of a relaxation: proved bounds on f and its relaxed margin F."""
 
 from __future__ import annotations
 
@@ -22,29 +22,28 @@ if TYPE_CHECKING:
 
 Level = Literal["exact", "enclosed", "numerical"]
 LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
-"""The levels of proof of a bound, from the weakest to the strongest."""
+"""The proof levels of a bound, from the weakest to the strongest."""
 
 
 class Witness(NamedTuple):
-    """The threshold γ of SS09 Thm 7, which proves a lower bound on the relaxed margin F(u).
+    """The threshold γ of SS09 Thm 7, which proves a lower bound on F(u).
 
-    A family whose bound needs more than γ defines its own named tuple, whose first field is
-    `gamma`.
+    A family that needs more than γ defines its own named tuple with `gamma` as the first field.
     """
 
     gamma: float
 
 
 class Bounds(ABC):
-    """The methods that prove bounds on f and on its relaxed margin F, with outward rounding.
+    """Bounds on f and on its relaxed margin F, rounded outwards.
 
-    A family that derives from `Relaxation` and from this class defines `witness`, `lower_bound` and
-    `penalty_bound`. For other relaxations, `NumericalBounds` computes bounds without proof.
+    A family with closed forms derives from this class and defines `witness`, `lower_bound` and
+    `penalty_bound`. `NumericalBounds` serves all other relaxations.
     """
 
     @property
     def is_proved(self) -> bool:
-        """Whether the bounds on the relaxation f stay valid in spite of rounding errors.
+        """Whether the bounds hold in spite of rounding errors.
 
         If this is False, `level_of` returns "numerical".
         """
@@ -52,42 +51,39 @@ class Bounds(ABC):
 
     @abstractmethod
     def witness(self, u: Vector) -> Any:
-        """Return the numbers that prove the best lower bound on the relaxed margin F(u).
+        """Return the witness that proves the best lower bound on F(u).
 
-        These numbers are called a witness. For the returned witness, `lower_bound` equals F(u) up
-        to rounding.
+        For this witness, `lower_bound` equals F(u) up to rounding.
         """
 
     def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return a witness, which proves a lower bound on F(u), from multipliers of a cone program.
+        """Convert multipliers of the cone program of f into a witness.
 
-        The argument `proof` contains multipliers of the cone program of f. The result is None if
-        the method `witness` of the family needs no multipliers.
+        The result is None if the method `witness` of the family needs no multipliers.
         """
         return None
 
     @abstractmethod
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound on the relaxed margin F(u), computed from a witness.
+        """Return the lower bound on F(u) that a witness proves.
 
-        The bound is valid for *every* witness, also for a bad one.
+        The bound is valid for *every* witness, even a bad one.
         """
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return an upper bound on f at a point near d / Σd, and the distance of this point.
 
-        Because of rounding, d / Σd may be slightly outside the simplex or the domain of f, but the
-        point near it is inside both. The second result is an upper bound on the l1 distance between
-        the point and d / Σd. The weights `d` are non-negative, and the argument `total` is a lower
-        and an upper bound on the sum Σd.
+        The point is in the simplex and in the domain of f, unlike d / Σd, which rounding may move
+        outside. The second result bounds the l1 distance between the two. The weights `d` are
+        non-negative, and the interval `total` contains the sum Σd.
         """
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
         """Return an upper bound on f at every point of the simplex within `distance` of d / Σd.
 
-        The distance is measured in the l1 norm, and the interval `total` contains the sum Σd. By
-        default the bound follows from `lipschitz`. The result inf means that no bound is known.
+        The distance is in the l1 norm, and the interval `total` contains the sum Σd. By default the
+        bound follows from `lipschitz`. It is inf if no bound is known.
         """
         value, apart = self.penalty_bound(d, total)
         steepest = self.lipschitz(d.size)
@@ -96,33 +92,29 @@ class Bounds(ABC):
         return up(value + up(steepest * up(distance + apart)))
 
     def lipschitz(self, m: int) -> float:
-        """Return a Lipschitz constant of the relaxation f on the simplex in the l1 norm.
-
-        The result is inf if no constant is known.
-        """
+        """Return a Lipschitz constant of f on the simplex in the l1 norm, or inf if unknown."""
         return math.inf
 
     def entropy_range(self, m: int) -> float:
         """Return an upper bound on the range of the negative entropy h(d) = Σ d_i log d_i.
 
-        The range is max h − min h over the points of the simplex at which f is finite.
+        The range is max h − min h over the points of the simplex where f is finite.
         """
         return math.log(m)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the lower bound from `witness` and the upper bound from `d`.
+        """Return a warning about the bounds from `witness` and `d`, or "".
 
-        The witness proves a lower bound on F(u), and the weights d give an upper bound. The result
-        is an empty string if there is nothing to warn about.
+        The witness proves the lower bound, and the weights `d` give the upper bound.
         """
         return ""
 
 
 class NumericalBounds(Bounds):
-    """The bounds of a relaxation f that does not prove bounds by closed forms.
+    """Bounds of a relaxation without closed forms, from its cone program.
 
-    cvxpy compiles f into a cone program, and the bounds follow from this program. They are not
-    treated as proved, because cvxpy rounds numbers when it compiles or evaluates f.
+    The bounds are not treated as proved, because cvxpy rounds numbers when it compiles or evaluates
+    f.
     """
 
     is_proved = False
@@ -166,7 +158,7 @@ class NumericalBounds(Bounds):
         return f.penalty(repaired), apart + 8.0 * UNIT
 
     def evaluated_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the result of `penalty_bound`, computed from the cone program of f."""
+        """Compute `penalty_bound` from the cone program of f."""
         return numerical.programs(self._f, d.size).above(d / (0.5 * (total[0] + total[1])))
 
     def reservation(self, witness: Any, d: Vector) -> str:
@@ -177,7 +169,7 @@ class NumericalBounds(Bounds):
 
 
 class EvaluatedBounds(Relaxation, Bounds):
-    """The base class of relaxations whose numerical bounds come from a cone program."""
+    """The base class of relaxations with numerical bounds from a cone program."""
 
     is_proved = False
 
@@ -202,19 +194,19 @@ class EvaluatedBounds(Relaxation, Bounds):
 
 
 def bounds_of(f: Relaxation) -> Bounds:
-    """Return the object that computes bounds on the values of a relaxation.
+    """Return the object that computes the bounds of a relaxation.
 
     Parameters
     ----------
     f : Relaxation
-        A relaxation. If its class derives from `Bounds`, the function returns f itself, and
-        otherwise `NumericalBounds(f)`.
+        A relaxation. The result is f itself if its class derives from `Bounds`, and otherwise
+        `NumericalBounds(f)`.
     """
     return f if isinstance(f, Bounds) else NumericalBounds(f)
 
 
 def level_of(f: Relaxation) -> Level:
-    """Return the level of proof of the floating-point bounds of f, which is one of `LEVELS`.
+    """Return the proof level of the floating-point bounds of f, one of `LEVELS`.
 
     The level is numerical if the bounds are not proved, exact if the `Description` of f is exact,
     and enclosed otherwise. A certificate from `exact_form` can have a stronger level.

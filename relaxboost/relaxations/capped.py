@@ -1,5 +1,6 @@
-"""A cap of 1/k on every weight. The relaxed margin AvgMin_k is the mean of the k smallest margins.
-CVaR is the same relaxation with another parameter.
+"""A cap of 1/k on every weight, and the same relaxation with the parameter of CVaR.
+
+The relaxed margin AvgMin_k is the mean of the k smallest margins.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from relaxboost.relaxations.own import has_own_class
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Change the weights d in place so that no weight exceeds its cap, and return d.
+    """Cut the weights d to their caps in place, and return d.
 
-    The weight above the caps moves to entries below their caps.
+    The excess moves to entries below their caps.
     """
     if (d <= caps).all():
         return d
@@ -57,9 +58,9 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 class ThresholdDescription(Description):
-    """The description of relaxations whose best threshold γ is always one of the margins.
+    """The description of relaxations whose best threshold γ is one of the margins.
 
-    Certificates of such a relaxation contain the exact margin instead of a rounded threshold.
+    Their certificates contain the exact margin instead of a rounded threshold.
     """
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
@@ -81,9 +82,8 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     is ν = 1/k. `Capped(1)` is the hard margin, and `Capped(m)` allows only the uniform
     distribution.
 
-    If several examples tie for the last of the k places, the minimiser gives each of them, in order
-    of index, as much of the remaining weight as the cap allows. `CVaR` is the same family with a
-    level as its parameter.
+    If several examples tie for the last of the k places, the remaining weight goes to them in order
+    of index, up to the cap. `CVaR` is the same family with a level as its parameter.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @cached_property
     def cap(self) -> float:
-        """The largest weight ν = 1/k that an example may have, rounded to the nearest double."""
+        """The cap ν = 1/k on a weight, rounded to the nearest double."""
         return float(1 / self.exact_k)
 
     @cached_property
@@ -295,7 +295,7 @@ class CVaR(Capped):
 
     @property
     def alpha(self) -> Fraction:
-        """The level α of the conditional value at risk, as an exact fraction."""
+        """The level α as an exact fraction."""
         return 1 - exact_share(self.fraction)
 
     def __repr__(self) -> str:

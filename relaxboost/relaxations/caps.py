@@ -1,4 +1,4 @@
-"""Caps on the weights of the examples. The relaxed margin is a weighted soft margin."""
+"""Individual caps on the weights of the examples, for a weighted soft margin."""
 
 from __future__ import annotations
 
@@ -30,23 +30,17 @@ from relaxboost.relaxations.linear import ExactForm
 
 
 class Doubles(NamedTuple):
-    """The caps c_i of all examples as doubles."""
+    """The caps c_i as doubles."""
 
     near: Vector
-    """The caps on the weights of the examples, each rounded to the nearest double."""
+    """The caps, each rounded to the nearest double."""
     enclosure: Interval
     single: bool
-    """Whether the caps on all weights sum to exactly one.
-
-    Then only one distribution satisfies the caps.
-    """
+    """Whether the caps sum to exactly one, so that only one distribution satisfies them."""
 
 
 def _surely_above_one(below: Vector) -> bool:
-    """Return True only if some numbers provably sum to more than one.
-
-    `below` contains a lower bound >= 0 on each of the numbers.
-    """
+    """Return True only if numbers with the lower bounds `below` >= 0 provably sum to over one."""
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 
@@ -71,10 +65,7 @@ def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
 
 
 def cap(owner: str, name: str, value: object) -> Fraction:
-    """Return the exact value of a cap on the weight of an example.
-
-    The function raises InputError unless the cap is a finite number >= 0.
-    """
+    """Return the exact value of a cap, or raise InputError unless it is finite and >= 0."""
     q = exact(owner, f"{name} (1 or more is no cap)", value)
     if q < 0:
         raise InputError(f"{owner} needs {name} to be >= 0, got {spell(q)}; 0 sets a weight to 0")
@@ -83,10 +74,7 @@ def cap(owner: str, name: str, value: object) -> Fraction:
 
 @njit()
 def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
-    """Return γ − Σ c_i [γ − u_i]_+, and the distribution d that fills the caps c.
-
-    The caps are filled in increasing order of the margins u.
-    """
+    """Fill the caps c in increasing order of the margins; return γ − Σ c_i [γ − u_i]_+ and d."""
     d = np.zeros(u.shape[0])
     filled = 0.0
     shortfall = 0.0
@@ -295,9 +283,9 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
 
 def negentropy_range(caps: Vector, center: Vector) -> float:
-    """Return max h − min h for h(d) = Σ d log d over the distributions d with d <= caps.
+    """Return the range of the negative entropy h(d) = Σ d log d over the distributions d <= caps.
 
-    `center` is the distribution at which the negative entropy h is smallest.
+    h is smallest at the distribution `center`.
     """
     # The d that fills the largest caps first has the largest h. No feasible d has larger partial
     # sums of its sorted entries, and h is Schur-convex.

@@ -1,7 +1,4 @@
-"""The cvxpy problems of a relaxation, compiled once for each number of examples m.
-
-Each compiled problem is then solved for many vectors of margins.
-"""
+"""The cvxpy problems of a relaxation, compiled once for each number of examples."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ class _Problem(NamedTuple):
 
 
 class CompiledProblems:
-    """The minimisation problems over d that cvxpy solves for a relaxation and m examples."""
+    """Compiled minimisation problems over d for a relaxation and m examples."""
 
     # The relaxation is of type `Any`, because `base` imports this module.
     def __init__(self, relaxation: Any, m: int) -> None:
@@ -34,13 +31,12 @@ class CompiledProblems:
         self._m = m
         self._last: dict[str, tuple[Vector, Any]] = {}
         self.center: Vector | None = None
-        """The cached center of a sum of relaxations, which `Sum` stores in this field."""
+        """The cached center of a `Sum`."""
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the cached result of the last problem of a kind, for example "conjugate".
+        """Return the cached result of the last problem of a kind, such as "conjugate".
 
-        `at` contains the margins or the other vector for which the problem is solved. The result is
-        None if the last problem of this kind had another vector, up to rounding errors.
+        The result is None unless that problem was solved at the vector `at`, up to rounding.
         """
         # Certificates recompute the margins of a solution, and the last bits can then differ.
         before, result = self._last.get(kind, (None, None))
@@ -50,15 +46,14 @@ class CompiledProblems:
         return result if apart <= 1e-14 * float(np.abs(at).max(initial=0.0)) else None
 
     def keep(self, kind: str, at: Vector, result: Any) -> Any:
-        """Store `result` until the next result of the same kind, and return `result`."""
+        """Cache `result` until the next result of the same kind, and return it."""
         self._last[kind] = at.copy(), result
         return result
 
     def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return the relaxed margin F(u), the minimiser d, the threshold γ, and a vector x.
 
-        Clarabel computes them. They satisfy F(u) = γ − f*(x) and x = γ − u + s, where s >= 0 are
-        the multipliers of d >= 0.
+        They satisfy F(u) = γ − f*(x) and x = γ − u + s, where s >= 0 are the multipliers of d >= 0.
         """
         program = self._margin_problem
         program.parameters[0].value = u
@@ -80,7 +75,7 @@ class CompiledProblems:
         return np.asarray(program.d.value)
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate f*(θ), which is the maximum of <d, θ> − f(d) over d in R^m."""
+        """Return the conjugate f*(θ), the maximum of <d, θ> − f(d) over d in R^m."""
         found: float | None = self.known("conjugate", theta)
         if found is not None:
             return found
@@ -127,10 +122,7 @@ class CompiledProblems:
         return _Problem(cp.Problem(cp.Maximize(theta @ d - value), constraints), d, (theta,))
 
     def _solve(self, program: _Problem, what: str) -> float:
-        """Solve the problem and return the optimal value, or raise an error with the reason.
-
-        `what` names the optimal value in the error.
-        """
+        """Solve the problem, and return the optimal value, which errors call `what`."""
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value

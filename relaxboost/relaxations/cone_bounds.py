@@ -37,32 +37,28 @@ _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "N
 
 
 class ConeProof(NamedTuple):
-    """The multipliers y of a cone program, and the point p at which the objective is linearised."""
+    """Multipliers y of a cone program, and the point p where the objective is linearised."""
 
     y: Vector
     point: Vector
 
 
 class ConeAnswer(NamedTuple):
-    """The solution of the cone program for F(u), and the lower bound that the multipliers prove."""
+    """The solution of the cone program for F(u), and the lower bound that its multipliers prove."""
 
     below: float
-    """The lower bound on the relaxed margin F(u), or −inf if no bound is proved."""
+    """The lower bound on F(u), or −inf if no bound is proved."""
     d: Vector
-    """The distribution at which the solver found the minimum of <u, d> + f(d)."""
+    """The solver's minimiser of <u, d> + f(d)."""
     gamma: float
-    """The threshold γ of the relaxed margin: the smallest entry of the sum of the margins u and
-    `slope`."""
+    """The threshold γ, the smallest entry of u + `slope`."""
     slope: Vector
-    """The subgradient of the relaxation f that follows from the multipliers of the program."""
+    """The subgradient of f that follows from the multipliers."""
     proof: ConeProof
 
 
 class _Found(NamedTuple):
-    """Clarabel's result for a cone program.
-
-    It consists of the point (d, z), the multipliers of the rows, the optimum and the status.
-    """
+    """Clarabel's point (d, z), multipliers, optimum and status."""
 
     x: Vector
     y: Vector
@@ -71,43 +67,38 @@ class _Found(NamedTuple):
 
 
 class _Ball(NamedTuple):
-    """A ball of multipliers around y, which contains multipliers that prove a lower bound on F(u).
+    """A ball around y that contains multipliers with q_z = 0.
 
-    For these multipliers, the reduced costs q of the auxiliary variables z are exactly zero. The
-    docstring of the module defines the reduced costs and the lower bound.
+    The module docstring defines the reduced costs q and the lower bound.
     """
 
     y: Vector
     slope: Vector
-    """The largest change within the ball of each of the first m reduced costs q."""
+    """The largest change of each of the first m reduced costs within the ball."""
     value: float
-    """The largest change within the ball of the terms −<right, y> − p·P p/2 of the lower bound."""
+    """The largest change of −<right, y> − p·P p/2 within the ball."""
 
 
 class _Independent(NamedTuple):
-    """A lower bound on the smallest singular value of a matrix T with scaled rows.
+    """A lower bound on the smallest singular value of the matrix T with scaled rows.
 
-    The matrix T consists of the coefficients of equations for multipliers. The docstring of
     `ConeBounds._ball` defines T and the scaling D of the multipliers.
     """
 
     unit: Vector
     """The lengths of the rows of T, by which the rows are divided.
 
-    The length inf stands for a row that is left out. Such an equation already holds, or follows
-    from other equations.
+    The length is inf for an equation that is left out, because it already holds or follows from
+    others.
     """
     least: float
-    """The lower bound on the smallest singular value. It is not positive if no bound is proved."""
+    """The lower bound on the smallest singular value, not positive if no bound is proved."""
     moves: Vector
-    """The diagonal of the scaling D, with the entry 0 for a multiplier that does not move."""
+    """The diagonal of D, with 0 for each fixed multiplier."""
 
 
 class _Sides(NamedTuple):
-    """Linear constraints on d: each has a row in `rows` and a right-hand side in `right`.
-
-    The first `equal` constraints are equations. The others are inequalities rows @ d <= right.
-    """
+    """Linear constraints rows @ d <= right, the first `equal` of which are equations."""
 
     rows: Any
     right: Vector
@@ -136,10 +127,10 @@ def _fixed(d: Vector) -> _Sides:
 
 
 class ConeBounds:
-    """The cone program `form` of one relaxation f, and lower bounds on F(u) from its multipliers.
+    """The cone program of a relaxation f, and lower bounds on F(u) from its multipliers.
 
-    The first m variables of the program are the weights d, which must be in the simplex, or in
-    [0, 1]^m. If m is 0, all variables are auxiliary variables, which may have any sign.
+    The first m variables are the weights d, in the simplex or in [0, 1]^m. If m is 0, all variables
+    are auxiliary and may have any sign.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -161,11 +152,10 @@ class ConeBounds:
 
     @np.errstate(over="ignore", invalid="ignore")  # Numbers that overflow prove nothing.
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
-        """Return a lower bound on the relaxed margin F(u).
+        """Return the lower bound on F(u) that `proof` proves.
 
-        If `box` is True, the bound is on the minimum of <u, d> + f(d) over 0 <= d <= 1. The bound
-        is valid for every `proof`. It is −inf if no multipliers with q_z = 0 are found near the
-        multipliers in `proof`.
+        With `box`, d is in [0, 1]^m instead of the simplex. The bound is valid for every `proof`,
+        but −inf if no multipliers with q_z = 0 are found nearby.
         """
         form = self._form
         m = self._m
@@ -191,10 +181,7 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return the vector q of reduced costs, which the module's docstring defines.
-
-        Also return, for each entry of q, the sum of the absolute values of its terms.
-        """
+        """Return the reduced costs q and, for each, the sum of its terms' absolute values."""
         form = self._form
         by_row, square = self._sizes
         q = form.cost + form.quadratic @ point + self._up @ y
@@ -204,10 +191,10 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return Clarabel's solution of the cone program for the relaxed margin F(u).
+        """Solve the cone program for F(u) with Clarabel.
 
-        The result is None if Clarabel finds no usable solution. If `box` is True, the minimum is
-        over 0 <= d <= 1 instead of the simplex.
+        The result is None if the solution is not usable. With `box`, d is in [0, 1]^m instead of
+        the simplex.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -229,11 +216,10 @@ class ConeBounds:
         return best
 
     def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
-        """Return Clarabel's solution of the cone program with the additional constraints `sides`.
+        """Minimise <u, d> + f(d) under the constraints `sides` with Clarabel.
 
-        The objective is <u, d> + f(d). The problem is scaled so that its numbers are about one: d
-        is measured in units of `size`, and huge costs are divided by a power of two. The result is
-        None if the solution is not usable.
+        The weights d are measured in units of `size`. The result is None if the solution is not
+        usable.
         """
         import clarabel
         from scipy import sparse
@@ -257,6 +243,7 @@ class ConeBounds:
         cones = self._kinds(sides.equal, sides.right.size - sides.equal)
         square = sparse.csc_array(sparse.triu(scaled @ form.quadratic @ scaled))
         largest = max(np.abs(unit * cost).max(), np.abs(square.data).max(initial=0.0))
+        # Huge costs are divided by a power of two, so that the numbers are about one.
         unit_cost = price(float(largest))
         options = clarabel.DefaultSettings()
         for name, setting in ACCURATE.items():
@@ -292,10 +279,7 @@ class ConeBounds:
         return _Found(x, y, value, status)
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return the value f(d) of the relaxation, and the point (d, z) that attains it.
-
-        The result is None if Clarabel is inaccurate.
-        """
+        """Return f(d) and the point (d, z) that attains it, or None if Clarabel is inaccurate."""
         found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
         # These two statuses mean that Clarabel met at least its reduced tolerances.
         if found is None or found.status not in ("Solved", "AlmostSolved"):
@@ -305,10 +289,7 @@ class ConeBounds:
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return Clarabel's cones for the program with additional constraints.
-
-        `zero` is the number of additional equations, and `half` that of additional inequalities.
-        """
+        """Return Clarabel's cones for `zero` extra equations and `half` extra inequalities."""
         import clarabel
 
         form = self._form
@@ -326,12 +307,9 @@ class ConeBounds:
         return float((u + slope).min(initial=math.inf)), slope
 
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
-        """Return multipliers near the multipliers in `proof` that prove a lower bound on F(u).
+        """Return multipliers near those in `proof` that prove a lower bound on F(u).
 
-        Of several trials, the one with the largest lower bound is returned. Each trial moves the
-        multipliers into the interior of the dual cones, ten times as far as the previous trial, and
-        then takes Newton steps towards q_z = 0. A long move weakens the bound. After a short move,
-        the Newton steps can leave the cones. The moves are 1e-15 to 1e-4 of the largest term of q.
+        Several moves into the interior of the dual cones are tried, and the best bound wins.
         """
         if self._merge is not None:
             # If equations are dependent only up to rounding, there may be no multipliers with
@@ -344,6 +322,7 @@ class ConeBounds:
         highest = -math.inf
         size = float(self._reduced(u, proof.y, proof.point)[1].max())
         room = size * self._cones.room(proof.point)
+        # A long move weakens the bound. After a short move, the Newton steps can leave the cones.
         for exponent in range(-15, -3) if self._form.cost.size > self._m else ():
             found = self._repaired(found, 10.0**exponent * room)
             below = self.below(u, found, box=box)
@@ -391,14 +370,13 @@ class ConeBounds:
 
     @np.errstate(over="ignore", invalid="ignore")  # Numbers that overflow prove nothing.
     def _ball(self, proof: ConeProof) -> _Ball | None:
-        """Return a ball of multipliers, some of which provably satisfy q_z = 0 exactly.
+        """Return a ball of multipliers, some of which satisfy q_z = 0 exactly, or None.
 
-        Return None if no such ball is found. The docstring of the module defines q_z. A step (x, e)
-        moves the multipliers y to y + D x, for a diagonal scaling D, and the point p to p + e. The
-        step changes q_z by T (x, e), where the matrix T consists of those rows of (rowsᵀ D, P) that
-        belong to z. If the smallest singular value σ of T is positive, a step of length at most
-        |q_z| / σ changes q_z to zero. The multipliers y + D x must be in the dual cones for every
-        x of this length.
+        A step (x, e) moves the multipliers to y + D x, for a diagonal scaling D, and the point p to
+        p + e. It changes q_z by T (x, e), where T consists of the rows of (rowsᵀ D, P) that belong
+        to z. If the smallest singular value σ of T is positive, a step of length at most |q_z| / σ
+        changes q_z to zero. The multipliers y + D x must be in the dual cones for every x of this
+        length.
         """
         y = self._cones.raised(proof.y, np.zeros(proof.y.size))
         left = self._left(y, proof.point)
@@ -421,20 +399,15 @@ class ConeBounds:
         return _Ball(y, radius * self._steep, radius * value)
 
     def _left(self, y: Vector, point: Vector) -> Vector:
-        """Return upper bounds on the absolute values of the reduced costs q_z.
-
-        The bounds include rounding errors.
-        """
+        """Return upper bounds on the absolute values of q_z, including rounding errors."""
         q, size = (part[self._m :] for part in self._reduced(np.zeros(self._m), y, point))
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
     def _independent(self, is_zero: Any, rests: Any) -> _Independent:
-        """Return a lower bound on the singular values of the matrix T, and the scaling D.
+        """Bound the smallest singular value of the matrix T of `_ball`, and choose the scaling D.
 
-        The docstring of `_ball` defines T and D. Two kinds of variables are fixed, and have no
-        column in T. The first kind are the multipliers and entries of p that would change an entry
-        of q_z that is already zero (`is_zero`). The second kind are the multipliers of inequalities
-        that are zero (`rests`), because they must not become negative.
+        Fixed variables have no column in T: those of entries of q_z that are zero (`is_zero`), and
+        zero multipliers of inequalities (`rests`), which must not become negative.
         """
         from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""The cone program, in double precision, into which cvxpy compiles a relaxation f."""
+"""The cone program into which cvxpy compiles a relaxation, in double precision."""
 
 from __future__ import annotations
 
@@ -42,18 +42,12 @@ class ConeForm:
 
     @property
     def multiplications(self) -> int:
-        """The number of multiplications that the cheaper of the products RᵀR and R Rᵀ takes.
-
-        R is the sparse matrix `rows` of this cone program.
-        """
+        """The cost of the cheaper of RᵀR and R Rᵀ for R = `rows`, in multiplications."""
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
     def second_order(self) -> Iterator[tuple[slice, int]]:
-        """Yield a slice of rows and a cone size for each group of equal second-order cones.
-
-        A group consists of consecutive cones with the same size.
-        """
+        """Yield the rows and the cone size of each run of equal second-order cones."""
         first = self.zero + self.half
         for size, equal in groupby(self.second):
             number = len(list(equal))
@@ -61,7 +55,7 @@ class ConeForm:
             first += size * number
 
     def matrices(self) -> Iterator[tuple[slice, int]]:
-        """Yield the slice of the rows and the order of each cone of semidefinite matrices."""
+        """Yield the rows and the matrix order of each semidefinite cone."""
         first = self.zero + self.half + sum(self.second)
         for side in self.matrix:
             size = side * (side + 1) // 2
@@ -70,13 +64,13 @@ class ConeForm:
 
     @property
     def exponentials(self) -> slice:
-        """The slice that selects the rows of this cone program that form exponential cones."""
+        """The rows of the exponential cones."""
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
         """Return this program as a linear program, or None if it is not linear.
 
-        The linear program has the same rows, and so the same multipliers, but no constant.
+        The linear program has the same rows and multipliers, but no constant.
         """
         if self.second or self.matrix or self.exponential or self.quadratic.nnz:
             return None
@@ -87,24 +81,21 @@ class ConeForm:
         return LinearForm(self.cost, lower, np.full(size, np.inf), self.rows, row_lower, self.right)
 
     def tilted(self, theta: Vector) -> ConeForm:
-        """Return the cone program of f(d) − <θ, d>, where f is the function of this program."""
+        """Return the cone program of f(d) − <θ, d>."""
         cost = self.cost.copy()
         cost[: theta.size] -= theta
         return replace(self, cost=cost)
 
 
 class NoConeForm(InputError):
-    """The error if the cone program of a relaxation cannot prove bounds.
-
-    The message states the reason.
-    """
+    """Raised if the cone program of a relaxation cannot prove bounds."""
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
-    """Return the cone program into which cvxpy compiles `penalty` for m examples.
+    """Compile `penalty` for m examples into a cone program with cvxpy.
 
-    The function raises NoConeForm if the program has power cones, or if cvxpy rounds an exponent or
-    cannot compile the penalty.
+    The function raises NoConeForm if cvxpy cannot compile the penalty, rounds an exponent, or needs
+    power cones.
     """
     from scipy import sparse
 
@@ -169,11 +160,10 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 
 @cache
 def square_map(side: int) -> Any:
-    """Return the sparse matrix of the linear map from a triangle to the full symmetric matrix.
+    """Return the sparse matrix that maps a triangle to the full symmetric matrix.
 
-    The symmetric matrix has the order `side`, and is stored row by row as a vector. The triangle is
-    the vector of its upper triangle, as `ConeForm` defines it. The map keeps lengths, and its
-    transpose maps the symmetric matrix back to the triangle.
+    `ConeForm` defines the triangle of a matrix of order `side`. The map keeps lengths, and its
+    transpose is its inverse on symmetric matrices.
     """
     from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""Methods that move multipliers into dual cones, and that solve equations for multipliers."""
+"""Tools that move multipliers into dual cones and solve linear equations for multipliers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from relaxboost._core.rounding import MIN_PRECISE, UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
 
 LONG_COLUMN_ENTRIES = 20.0
-"""The number of nonzero entries above which a column of a sparse matrix S counts as long. If most
-entries are in long columns, S Sᵀ has many times as many entries as S, so S Sᵀ is not factorised."""
+"""The number of nonzero entries above which a column of a sparse matrix S is long.
+
+If most entries are in long columns, S Sᵀ is too dense to be factorised.
+"""
 
 
 class DualCones:
-    """The dual cones of a cone program, which must contain the multipliers of the program's rows.
+    """The dual cones of a cone program, which contain its feasible multipliers.
 
     The first m variables of the program are the entries of d.
     """
@@ -42,11 +44,10 @@ class DualCones:
         self._third = alone[form.exponentials][2::3] & ~alone[form.exponentials][1::3]
 
     def room(self, point: Vector) -> Vector:
-        """Return the distance by which each multiplier can move into the dual cones.
+        """Return how far each multiplier can move into the dual cones.
 
-        Raising a multiplier by t reduces the lower bound by t times the slack of its row at
-        `point`. Each distance is chosen so that this reduction is about 1. For a cone of several
-        rows, the result contains one distance, at one of the rows, and zeros at the other rows.
+        A move reduces the lower bound by about 1. For a cone of several rows, only one row has a
+        nonzero distance.
         """
         form = self._form
         most = 1.0 / np.maximum(self._unit, np.abs(form.right - form.rows @ point))
@@ -61,10 +62,9 @@ class DualCones:
         return room
 
     def raised(self, y: Vector, room: Vector) -> Vector:
-        """Return the multipliers `y`, raised until a box around them is in the dual cones.
+        """Raise the multipliers `y` until a box around them is in the dual cones.
 
-        The box contains all vectors whose entries differ from the returned multipliers by at most
-        the entries of `room`.
+        The half-widths of the box are the entries of `room`.
         """
         form = self._form
         y = y.copy()
@@ -111,15 +111,14 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """The size of a move of each multiplier that changes a reduced cost by about 1."""
+        """The move of each multiplier that changes a reduced cost by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float) -> Any:
         """Return a matrix R such that y + R x stays (almost) in the dual cones for short x.
 
-        The product R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of
-        equations are free. R scales them by the largest multiplier, or by `wanted` if `wanted` is
-        larger.
+        R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of equations are
+        free, and scaled by the larger of `wanted` and the largest multiplier.
         """
         from scipy import sparse
 
@@ -157,7 +156,7 @@ class DualCones:
 
 
 def shortest(spread: Any, q: Vector) -> Vector:
-    """Return the shortest vector x with spread @ x = q up to rounding, for a sparse `spread`."""
+    """Return the shortest x with spread @ x = q up to rounding, for a sparse `spread`."""
     from scipy import sparse
     from scipy.sparse.linalg import splu
 
@@ -182,11 +181,11 @@ def shortest(spread: Any, q: Vector) -> Vector:
 
 
 def least_singular_value(spread: Any) -> float:
-    """Return a lower bound on the smallest singular value of a matrix with rows of unit length.
+    """Return a rigorous lower bound on the smallest singular value of a matrix with unit rows.
 
-    The bound is rigorous, and 0 if none is proved. If L Lᵀ equals spread @ spread.T − λ I up to an
-    error of norm e, then no eigenvalue of spread @ spread.T is below λ − e (Rump 2006,
-    "Verification of positive definiteness").
+    The bound is 0 if none is proved. If L Lᵀ equals spread @ spread.T − λ I up to an error of norm
+    e, then no eigenvalue of spread @ spread.T is below λ − e (Rump 2006, "Verification of positive
+    definiteness").
     """
     from scipy import sparse
 
@@ -240,10 +239,9 @@ def _least_singular_value(spread: Any) -> float:
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
     """Return the indices of rows of `terms` that are exact linear combinations of other rows.
 
-    The matrix `spread` is obtained from `terms`: the first column is removed, the other columns are
-    scaled, and each row is divided by its entry of `unit`. The left null space of `spread` suggests
-    linear combinations. Their coefficients are rounded to simple fractions, and each combination is
-    then checked in exact arithmetic.
+    `spread` is `terms` without its first column, with scaled columns, and with each row divided by
+    its entry of `unit`. The null space suggests combinations, which are rounded to simple fractions
+    and checked exactly.
     """
     from scipy.linalg import qr
 
@@ -272,10 +270,10 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
 
 
 def merged_equations(rows: Any) -> NDArray[np.float64] | None:
-    """Return a matrix that moves the multipliers of dependent equations to independent ones.
+    """Return a matrix that moves multipliers of dependent equations to independent ones.
 
-    The lower bound stays valid. Return None if all equations are independent, or
-    if there are too many to check.
+    The lower bound stays valid. The result is None if all equations are independent, or if there
+    are too many to check.
     """
     from scipy import sparse
     from scipy.linalg import qr
@@ -306,9 +304,8 @@ def _positive(triangle: Vector, side: int, room: float) -> Vector:
 def _congruences(triangle: Vector, side: int) -> Any:
     """Return directions in which a positive semidefinite matrix can move within its cone.
 
-    The directions are the triangles of L E Lᵀ, where L Lᵀ is the matrix of `triangle`, and E runs
-    through a basis of the symmetric matrices. L (I + tE) Lᵀ is semidefinite for small t. For
-    matrices of an order above 12 the basis would be too large, and E is only the identity.
+    The directions are the triangles of L E Lᵀ, where L Lᵀ is the matrix of `triangle` and E a
+    symmetric basis matrix. Above order 12, E is only the identity.
     """
     from scipy import sparse
 

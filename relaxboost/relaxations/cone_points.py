@@ -1,11 +1,10 @@
-"""Upper bounds on f at feasible points of its cone program.
+"""Upper bounds on f from feasible points of its cone program.
 
-The value f(d) is the minimum over z of cost·x + x·P x/2 + constant with x = (d, z), subject to
-rows @ x + s = right with slacks s in cones. If the slacks of a point (d, z) lie in the cones, then
-f(d) is at most the objective at this point. The point that a solver returns violates constraints by
-up to the tolerance of the solver. `ConePoints` moves the point onto the equations, and then towards
-an interior point of all cones until no constraint is violated. Inequalities without interior
-points, such as d_1 <= 0 in the simplex, are treated as equations.
+The value f(d) is the minimum over z of cost·x + x·P x/2 + constant with x = (d, z), subject to rows
+@ x + s = right with slacks s in cones. Every feasible point (d, z) therefore proves an upper bound
+on f(d). A solver's point violates constraints by up to its tolerance. `ConePoints` moves the point
+onto the equations, and then towards an interior point of all cones until no constraint is violated.
+Inequalities without interior points, such as d_1 <= 0 in the simplex, are treated as equations.
 """
 
 from __future__ import annotations
@@ -24,15 +23,16 @@ from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular
 from relaxboost.relaxations.cone_solver import POINT_ACCURACY, solves
 
 EQUATION_TOLERANCE = 1e-13
-"""The largest violation of an equation of a cone program at a point that is treated as feasible,
-relative to one plus the size of its terms. Newton's steps leave violations of a few roundings."""
+"""The largest violation of an equation at a point that is treated as feasible.
+
+It is relative to one plus the size of the terms. Newton's steps leave violations of a few ulps.
+"""
 
 
 class ConePoints:
-    """The feasible points of `form`, the cone program that defines a relaxation f for m examples.
+    """Feasible points of the cone program `form` for m examples.
 
-    The first m variables of the program are the entries of d. If `simplex` is True, d must lie in
-    the simplex.
+    The first m variables are the entries of d. With `simplex`, d must be in the simplex.
     """
 
     def __init__(self, form: ConeForm, m: int, *, simplex: bool = True) -> None:
@@ -43,10 +43,9 @@ class ConePoints:
         self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
 
     def _tie(self, is_equation: Any, is_free: Any) -> None:
-        """Store which rows of the program are equations, and which weights d may be positive.
+        """Store which rows are equations, and which weights d may be positive.
 
-        The arguments are boolean arrays. The other rows are inequalities or belong to other cones,
-        and the other weights are zero.
+        The arguments are boolean arrays. Weights that may not be positive are zero.
         """
         from scipy import sparse
 
@@ -60,7 +59,7 @@ class ConePoints:
 
     @cached_property
     def has_dependent_equations(self) -> bool:
-        """Whether equations of the cone program are dependent up to rounding, but not exactly.
+        """Whether equations are dependent up to rounding, but not exactly.
 
         Such equations may contradict each other in exact arithmetic.
         """
@@ -79,11 +78,10 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return feasible weights d near the weights in `point`, and an upper bound on f(d).
+        """Return feasible weights near those in `point`, and an upper bound on f there.
 
-        The point (d, z) is moved until its equations hold. If it then violates other constraints
-        and `move` is True, it is also moved towards the feasible point `inside`. Return None if no
-        feasible d is found.
+        With `move`, the point may be moved towards the feasible point `inside`. The result is None
+        if no feasible weights are found.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -99,10 +97,7 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return a feasible point between the point x and the feasible point `inside`.
-
-        The result is about as near to x as possible.
-        """
+        """Return a feasible point between x and the feasible point `inside`, close to x."""
         if self._holds(x):
             return x
         share = 1e-16
@@ -121,10 +116,7 @@ class ConePoints:
         return self._onto(x + share * (inside - x))
 
     def _onto(self, x: Vector) -> Vector:
-        """Return the point x = (d, z), moved until its equations hold up to rounding.
-
-        If d must be in the simplex, d is first moved into the simplex.
-        """
+        """Move the point x = (d, z) onto its equations, and d into the simplex if required."""
         d = x[: self._m]
         if self._simplex:
             d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)
@@ -132,7 +124,7 @@ class ConePoints:
         return self._corrected(np.append(d, x[self._m :]), self._equations, self._equal)
 
     def onto_domain(self, d: Vector) -> Vector:
-        """Return the point d, moved onto the equations that contain only entries of d."""
+        """Move the point d onto the equations that contain only entries of d."""
         is_alone = np.diff(self._equations[:, self._m :].tocsr().indptr) == 0
         x = np.append(d, np.zeros(self._form.cost.size - self._m))
         return self._corrected(x, self._equations[is_alone], self._equal[is_alone])[: self._m]
@@ -193,9 +185,9 @@ class ConePoints:
 
     @cached_property
     def inside(self) -> Vector | None:
-        """A feasible point with a small value of f, in the interior of all cones if possible.
+        """A feasible point with a small value of f, or None if none was found.
 
-        It is None if no feasible point was found.
+        If possible, the point is in the interior of all cones.
         """
         found, has_room = self._with_most_room()
         if has_room:
@@ -212,10 +204,7 @@ class ConePoints:
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a feasible point, and whether it is inside all cones.
-
-        The point is None if no feasible point is found.
-        """
+        """Return a feasible point or None, and whether the point is inside all cones."""
         form = self._form
         x = cp.Variable(form.cost.size)
         room = cp.Variable()
@@ -263,11 +252,9 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return which rows must be treated as equations, and which weights d may be positive.
+        """Find the inequalities that no feasible point satisfies strictly, as arguments of `_tie`.
 
-        An inequality becomes an equation if no feasible point satisfies it strictly. The results
-        are boolean arrays, the arguments of `_tie`. Return None if feasible points satisfy all
-        inequalities strictly, or if the solver fails.
+        The result is None if there are none, or if the solver fails.
         """
         form = self._form
         x = cp.Variable(form.cost.size)

@@ -12,8 +12,10 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.loop import seconds_left
 
 SOLVER_TOLERANCE = 1e-10
-"""The requested tolerance of cone solvers, for the gap and for the violations of constraints. The
-default of Clarabel is 1e-8. Clarabel rarely reaches a tolerance far below 1e-10."""
+"""The requested tolerance of cone solvers, for the gap and for constraint violations.
+
+Clarabel's default is 1e-8, and it rarely reaches a tolerance far below 1e-10.
+"""
 ACCURATE = {
     "tol_gap_abs": SOLVER_TOLERANCE,
     "tol_gap_rel": SOLVER_TOLERANCE,
@@ -21,18 +23,19 @@ ACCURATE = {
     "max_iter": 200,
 }
 POINT_ACCURACY = 1e-7
-"""The accuracy of the points and bounds that cone solvers find, relative to numbers around 1. A
-point that is closer than this to the boundary of a set is not treated as an interior point. A bound
-that is farther than this from the solver's optimum is treated as loose."""
+"""The accuracy of points and bounds from cone solvers, relative to numbers around 1.
+
+A point closer than this to the boundary of a set does not count as an interior point. A bound
+farther than this from the solver's optimum counts as loose.
+"""
 SOLVED = ("optimal", "optimal_inaccurate")
 
 
 def solve_problem(problem: Any) -> tuple[str, float]:
     """Solve `problem` with Clarabel, and return cvxpy's status and the optimal value.
 
-    If Clarabel fails with tight tolerances, the default tolerances are tried, and then tight
-    tolerances without equilibration and with shorter steps. If all attempts fail, the result is
-    ``("solver_error", nan)``. `TimeUp` is raised when the time limit of the run is over.
+    Looser tolerances and safer settings are tried after a failure. If all fail, the result is
+    ``("solver_error", nan)``. When the time limit of the run is over, `TimeUp` is raised.
     """
     for variable in problem.variables():
         # Otherwise cvxpy starts from old values, which fails for sum_largest.
@@ -65,7 +68,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of Clarabel, which does not derive from Exception."""
+    """Return whether an error is a Clarabel panic, which does not derive from Exception."""
     return type(error).__name__ == "PanicException"
 
 

@@ -20,7 +20,7 @@ from relaxboost.relaxations.linear import ExactForm, LinearForm
 
 
 class Custom(EvaluatedBounds, Description):
-    """A closed convex f, defined by a function of a cvxpy variable or by its conjugate f*.
+    """A closed convex f, given as a function of a cvxpy variable or by its conjugate f*.
 
     ::
 
@@ -28,17 +28,16 @@ class Custom(EvaluatedBounds, Description):
         rb.Custom(f=lambda d: (0.0, [cp.norm2(d) <= 0.3]))
         rb.Custom(conjugate=lambda theta: 0.3 * cp.norm2(theta))
 
-    cvxpy computes everything else: the relaxed margin, proofs of lower bounds, distributions, and
-    f* from f or f from f*. Each distribution requires the solution of a cone program, which takes a
-    few milliseconds for m = 200 examples. The bounds of games are *numerical*: they depend on
-    rounding errors of cvxpy and are not treated as certified. The lower bound is proved by
-    multipliers of cvxpy's cone program of f. If the multipliers prove no bound, the lower bound is
-    −inf, and the message of the solution gives the reason. The upper bound is the value at a point
-    that satisfies the constraints of f up to 1e-13. If no such point is found, the point violates
-    the constraints by at most 1e-9, and the message contains a warning. The message also contains a
-    warning if equations of f follow from other equations up to rounding, since such equations can
-    contradict each other in exact arithmetic. A subclass of `Relaxation` with closed forms yields
-    better bounds and is faster.
+    cvxpy computes the relaxed margin, distributions, and f* from f or f from f*. Each distribution
+    requires a cone program, which takes a few milliseconds for m = 200 examples. A subclass of
+    `Relaxation` with closed forms is faster and yields better bounds.
+
+    The bounds of games are *numerical*: they depend on rounding errors of cvxpy and are not treated
+    as certified. Multipliers of the cone program of f prove the lower bound. If no proof is found,
+    the bound is −inf, and the message of the solution gives the reason. The upper bound is the
+    value at a point that satisfies the constraints of f up to 1e-13, or up to 1e-9 with a warning
+    in the message. The message also warns of equations that follow from others up to rounding,
+    since they may contradict each other in exact arithmetic.
 
     If f or f* is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
     `exact_value` and exact certificates then use cvxpy's linear program, whose coefficients are
@@ -52,10 +51,10 @@ class Custom(EvaluatedBounds, Description):
         other variables in the result. The function is called once for each m, and must define f on
         all of R^m, because the game adds the constraint that d is in the simplex.
     conjugate : callable, optional
-        A function of the same kind that returns the conjugate f* instead of f.
+        A function like `f` that returns the conjugate f* instead.
     traits : Traits, optional
-        The properties of f that you know. Only `check_conditions` tests these properties. cvxpy
-        determines whether f is polyhedral.
+        The known properties of f. Only `check_conditions` tests them. cvxpy determines whether f is
+        polyhedral.
     name : str, optional
         The name of f in messages and reports.
 
@@ -184,7 +183,7 @@ class Custom(EvaluatedBounds, Description):
         return bound
 
     def _checked(self, m: int) -> dcp.Parts:
-        """Return the checked result of the user's function, which is called once for each m."""
+        """Call the user's function, once for each m, and check the result."""
         if self._mirror is not None:
             return self._mirror._checked(m)
         if m not in self._parts:

@@ -1,4 +1,4 @@
-"""Checks of whether functions are convex by cvxpy's rules, and conversion to cone programs."""
+"""Convexity checks by cvxpy's rules, and conversion of convex functions to cone programs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from relaxboost.relaxations.linear import LinearForm
 
 _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CONSTANT": "constant"}
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
-"""The attributes of a cvxpy variable that make its entries depend on each other."""
+"""Attributes of a cvxpy variable that make its entries depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""The curvature that the argument of a decreasing function needs by cvxpy's rules.
+"""The curvature that a decreasing function needs in its argument, by the curvature of its value.
 
-The key is the curvature that the value of the function needs. For example, a decreasing function of
-a concave argument can be convex.
+For example, a decreasing function of a concave argument can be convex.
 """
 
 
@@ -40,11 +39,10 @@ class Parts(NamedTuple):
 
 
 def parts(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
-    """Call the user's `function` on a new variable of shape (m,), and return its checked result.
+    """Call the user's `function` on a new variable of shape (m,), and check the result.
 
-    The function raises InputError if the call fails, or if cvxpy's rules do not show that the
-    result is a convex function of real variables without parameters. `remedy` is added to the
-    message about a call that raises ValueError, as for vectors of different lengths.
+    The result must be a convex function of real variables without parameters by cvxpy's rules.
+    Otherwise InputError is raised. `remedy` is added to the message if the call raises ValueError.
     """
     variable, value, constraints = called(function, m, owner, remedy)
     value = _checked_value(value, owner)
@@ -56,10 +54,7 @@ def parts(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
 
 
 def called(function: Any, m: int, owner: str, remedy: str = "") -> Parts:
-    """Call the user's `function` on a new variable of shape (m,), and return its result.
-
-    Unlike `parts`, this function checks only the types of the result, and not its convexity.
-    """
+    """Call the user's `function` on a new variable of shape (m,), and check the result's types."""
     variable = cp.Variable(m, name="d")
     try:
         result = function(variable)
@@ -110,10 +105,9 @@ def _checked_value(value: Any, owner: str) -> Any:
 
 
 def plain(value: Any, constraints: list[Any]) -> tuple[Any, list[Any]]:
-    """Rewrite `value` and `constraints` without symmetric, definite, diagonal or sparse variables.
+    """Rewrite the function without symmetric, definite, diagonal or sparse variables.
 
-    The entries of such a variable depend on each other. cvxpy replaces the variable by a smaller
-    variable when it solves a problem, so the original variable must not be copied.
+    cvxpy replaces such a variable by a smaller one in problems, so the original must not be copied.
     """
     problem = cp.Problem(cp.Minimize(value), constraints)
     if not any(v.attributes.get(kind) for v in problem.variables() for kind in _SHAPED):
@@ -141,9 +135,9 @@ def _check(constraint: Any, owner: str) -> None:
 
 
 def difference(constraint: Any) -> Any:
-    """Return the left side minus the right side of an equation or an inequality.
+    """Return the left side minus the right side of an equation or inequality.
 
-    If `constraint` has one argument only, which must lie in a cone, the result is this argument.
+    For a cone constraint with one argument, return the argument.
     """
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
@@ -168,10 +162,7 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return a text that names the smallest term that violates cvxpy's rules of convexity.
-
-    The text is empty if no term violates the rules.
-    """
+    """Describe the smallest term that violates cvxpy's convexity rules, or return ""."""
     found = _offender(expression, need)
     if found is None:
         return ""
@@ -181,10 +172,7 @@ def complaint(expression: Any, need: str) -> str:
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
-    """Return the smallest term that violates cvxpy's rules, and the curvature that it must have.
-
-    Return None if no term violates the rules.
-    """
+    """Return the smallest term that violates cvxpy's rules and the curvature it needs, or None."""
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {
@@ -206,7 +194,7 @@ def _offender(term: Any, need: str) -> tuple[Any, str] | None:
 
 
 class ConeProgram(NamedTuple):
-    """The cone program of the epigraph {(d, h): f(d) <= h} of a function f, compiled by cvxpy.
+    """The cone program of the epigraph {(d, h): f(d) <= h}, compiled by cvxpy.
 
     A point is in the epigraph if there is an x with matrix @ x + s = right for an s in the product
     of cones `dims`. The vector x consists of d, h and auxiliary variables.
@@ -217,13 +205,13 @@ class ConeProgram(NamedTuple):
     cost: Any
     dims: Any
     d: int
-    """The index of the first column of d in `matrix`. The other columns of d follow."""
+    """The first column of d in `matrix`. The other columns of d follow."""
     height: int
-    """The index, in `matrix`, of the column for h, the variable of the epigraph f(d) <= h."""
+    """The column of the epigraph variable h in `matrix`."""
 
 
 def compiled(given: Parts) -> ConeProgram:
-    """Return the cone program of the epigraph {(d, h): f(d) <= h} of a function f."""
+    """Compile the epigraph {(d, h): f(d) <= h} of a function f into a cone program."""
     d = cp.Variable(given.variable.size)
     height = cp.Variable()
     value, constraints = given.at(d)
@@ -242,7 +230,7 @@ def compiled(given: Parts) -> ConeProgram:
 
 
 def digest(given: Parts) -> str:
-    """Return the SHA-256 digest of the cone program of a function, equal in every process."""
+    """Return the SHA-256 digest of a function's cone program, equal in every process."""
     matrix, right, cost, dims, d, height = compiled(given)
     cones = sorted((k, repr(v)) for k, v in vars(dims).items())
     content = hashlib.sha256(f"{matrix.shape} {d} {height} {cones}".encode())
@@ -255,7 +243,7 @@ def digest(given: Parts) -> str:
 
 
 def linear_form(given: Parts) -> LinearForm | None:
-    """Return a function f on d >= 0 as a linear program, or None if cvxpy needs other cones.
+    """Return f on d >= 0 as a linear program, or None if cvxpy needs other cones.
 
     f(d) is the smallest h with matrix @ (d, h, z) <= right for some z. The first rows are
     equations.
@@ -277,7 +265,7 @@ def linear_form(given: Parts) -> LinearForm | None:
 
 
 def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
-    """Return the conjugate of a function as a linear program, or None if cvxpy needs other cones.
+    """Return the conjugate as a linear program, or None if cvxpy needs other cones.
 
     The conjugate at d is the maximum of <d, θ> − h subject to matrix @ (θ, h, z) <= right. By
     duality the maximum is the minimum of <right, y> subject to matrixᵀ y = (d, −1, 0) and y >= 0 in
@@ -309,10 +297,10 @@ def _linear(given: Parts) -> ConeProgram | None:
 
 
 def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
-    """Return the conjugate of a function as a cvxpy expression of `x`, with no constraints.
+    """Return the conjugate as a cvxpy expression of `x`, with no constraints.
 
-    `of` maps a variable d of shape (m,) to the expression f(d) and its constraints. The conjugate
-    is the support function of the epigraph {(d, t): f(d) <= t} at (x, −1).
+    The function `of` maps a variable d of shape (m,) to f(d) and its constraints. The conjugate is
+    the support function of the epigraph {(d, t): f(d) <= t} at (x, −1).
     """
     from cvxpy.transforms.suppfunc import SuppFunc
 

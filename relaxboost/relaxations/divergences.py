@@ -1,4 +1,4 @@
-"""Relaxations from the χ² and Hellinger divergences and from power divergences of any order."""
+"""Relaxations from the χ², Hellinger and power divergences."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from relaxboost.relaxations.power_divergences import (
 class ChiSquarePenalty(DivergencePenalty):
     """The penalty f(d) = c Σ (d − π)² / π on R^m, for a weight c and a prior distribution π.
 
-    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). The penalty violates condition (iii) of SS09
-    Thm 7, monotonicity. So the formula of this theorem for the relaxed margin is not valid for f,
-    and the package uses the general formula of `Relaxation`.
+    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). The penalty is not monotone (condition (iii) of
+    SS09 Thm 7), so its relaxed margin follows from the general formula of `Relaxation`.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 Groups = tuple[list[list[int]], list[Fraction]]
-"""A list of groups of examples, and a list of the caps on the total weights of these groups."""
+"""Groups of examples, and the caps on their total weights."""
 
 _Limit = tuple[list[int], int]
 """A group of examples, and the cap on its total weight as an integer multiple of a tiny unit."""
@@ -16,8 +16,8 @@ _Limit = tuple[list[int], int]
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
     """Return a point of the simplex near `d` / Σd that satisfies the caps exactly, as fractions.
 
-    If d / Σd exceeds the caps only by rounding errors, the point differs from d / Σd only by
-    rounding errors. If groups overlap and their caps conflict, the point may exceed a cap.
+    If d / Σd exceeds the caps only by rounding errors, the distance is also only rounding errors.
+    If caps of overlapping groups conflict, the point may exceed a cap.
     """
     unit = 1 << 96
     common = math.lcm(*(c.denominator for _, caps in groups for c in caps)) if groups else 1
@@ -51,10 +51,9 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Set each weight that differs from the cap of its example by a few roundings to this cap.
+    """Round weights to their caps if they differ only by rounding errors.
 
-    `shares` contains the weights of the examples as integer multiples of a unit. Return the
-    examples whose weights equal their caps.
+    Return the capped examples. `shares` contains the weights in integer units.
     """
     found = set()
     for group, cap in limits:
@@ -66,10 +65,9 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Subtract the amount `excess` from the weights of the examples in `order`.
+    """Subtract `excess` from the weights of the examples in `order`, emptying one after the other.
 
-    Each weight in `shares` is reduced to 0 before the next weight is reduced. Return the amount
-    that was subtracted, which is less than `excess` if the sum of these weights is smaller.
+    Return the amount that was subtracted.
     """
     left = max(0, excess)
     for i in order:
@@ -82,9 +80,9 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
 
 
 def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
-    """Reduce the total weight of each group to its cap, and return the amount that was subtracted.
+    """Cut the total weight of each group to its cap, largest weights first.
 
-    `shares` contains the weights of the examples. The largest weights of a group are reduced first.
+    Return the amount that was subtracted.
     """
     taken = 0
     for group, cap in limits:
@@ -94,10 +92,9 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
-    """Add the amount `missing` to the weights of the examples without exceeding any cap.
+    """Distribute `missing` among the weights furthest below their caps, without exceeding a cap.
 
-    `shares` contains the weights. The weights furthest below their caps are increased first. Return
-    the rest of the amount that cannot be added without exceeding a cap.
+    Return the amount that is left.
     """
     room = [cap - sum(shares[i] for i in group) for group, cap in limits]
     groups_of: list[list[int]] = [[] for _ in shares]

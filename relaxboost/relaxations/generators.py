@@ -1,9 +1,8 @@
 """Divergences from a prior distribution π, defined by a user's generator φ.
 
 At margins u, the minimiser of <d, u> + c Σ π φ(d/π) over the simplex is d = π t(γ − u). Here t(x)
-solves c φ'(t) = x, and γ is the threshold at which Σd = 1. A table of φ is used to compute t(x) for
-all examples. Errors of t(x) change the relaxed margin F(u) and the conjugate f* only to second
-order.
+solves c φ'(t) = x, and γ is the threshold at which Σd = 1. A table of φ yields t(x) for all
+examples. Errors of t(x) change the relaxed margin F(u) and the conjugate f* only to second order.
 """
 
 from __future__ import annotations
@@ -27,9 +26,11 @@ from relaxboost.relaxations.numerical import Programs
 from relaxboost.relaxations.priors import check_prior
 
 MIN_TABLE_ARGUMENT = 1e-12
-"""The smallest argument t in the table of a generator φ(t). At much smaller arguments, the
-rounding errors of φ exceed its differences between neighbouring arguments of the table. The weight
-of an example that is computed from the table is at least this number times its prior."""
+"""The smallest argument t in the table of a generator φ(t).
+
+A weight from the table is at least this number times its prior. At much smaller arguments, rounding
+errors of φ exceed the differences between neighbouring values.
+"""
 
 
 def f_divergence(
@@ -47,10 +48,10 @@ def f_divergence(
         js = lambda t: cp.kl_div(t, (1 + t) / 2) + cp.kl_div(1, (1 + t) / 2)  # Jensen-Shannon
         rb.f_divergence(js, weight=0.1)
 
-    The relaxation is a `Custom`, whose bounds are numerical. If a weight is given and φ is smooth,
-    the computation of a distribution takes a few milliseconds. Otherwise a distribution requires
-    the solution of a cone program. `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`,
-    `PowerPenalty` and their balls have closed forms.
+    The relaxation is a `Custom`, whose bounds are numerical. A distribution takes a few
+    milliseconds if a weight is given and φ is smooth, and requires a cone program otherwise.
+    `KLPenalty`, `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty` and their balls have closed
+    forms.
 
     Parameters
     ----------
@@ -153,8 +154,10 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """The relaxation that `f_divergence` returns. If the generator φ is smooth, a table of its
-    values makes calls of a solver unnecessary."""
+    """The relaxation that `f_divergence` returns.
+
+    If the generator φ is smooth, a table of its values replaces the solver.
+    """
 
     family = Custom.family
 
@@ -191,10 +194,7 @@ class _FDivergence(Custom):
 
 
 class _Table(Programs):
-    """The minimisation problems of a divergence penalty, solved with a table instead of a solver.
-
-    The table contains the slopes c φ'(t) of the generator φ, for the weight c of the penalty.
-    """
+    """Minimisation problems of a divergence penalty, solved by a table of the slopes c φ'(t)."""
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
         super().__init__(relaxation, m)
@@ -206,7 +206,7 @@ class _Table(Programs):
         t = np.geomspace(MIN_TABLE_ARGUMENT, 2.0 / self._pi.min(), size + (m == size))
         self._t = 0.5 * (t[1:] + t[:-1])
         self.smooth = False
-        """Whether the generator φ is smooth on (0, ∞) and is the same for all examples."""
+        """Whether φ is smooth on (0, ∞) and the same for all examples."""
         point = cp.Variable(t.size)
         try:
             value = f.generator(point)
@@ -238,11 +238,10 @@ class _Table(Programs):
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
 
     def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
-        """Return the minimising distribution d = π t(γ − u) and the threshold γ, for margins u.
+        """Return the minimiser d = π t(γ − u) and the threshold γ for margins u.
 
-        Here π is the prior distribution. `slope` contains the slopes of the penalty, or of the
-        penalty plus an entropy, at the arguments t in the table. The number t(x) is the argument at
-        which the slope is x, interpolated from the table.
+        t(x) is the table argument at which the penalty, or the penalty plus an entropy, has slope
+        x. `slope` contains the slopes at all table arguments.
         """
         from scipy.optimize import brentq
 
@@ -338,8 +337,8 @@ class _Table(Programs):
 def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
     """Return the height at which a rising and a falling tangent of a concave function meet.
 
-    Each tangent is given by its value and slope at the point of contact, and by a rounding error,
-    which is 0 if the tangent is missing. The points of contact are `width` apart.
+    A tangent consists of the value and slope at its point of contact and a rounding error, which is
+    0 if the tangent is missing. The points of contact are `width` apart.
     """
     left, right = (line[2] > 0.0 for line in (rising, falling))
     steep = np.maximum(rising[1] - falling[1], 1e-300)

@@ -35,23 +35,21 @@ Index = NDArray[np.int64]
 class _Units(NamedTuple):
     """The units of a `GroupCaps`, in the order of their first examples.
 
-    A unit is a group, or a free example, which is an example in no group. The cap of a free example
-    is 1.
+    A unit is a group, or a free example, which is in no group and has cap 1.
     """
 
     of: Index
-    """The index of the unit that contains each example. A unit is a group or a free example."""
+    """The unit of each example."""
     first: Index
-    """The index of the first example of each unit. A unit is a group or a free example."""
+    """The first example of each unit."""
     sizes: Index
-    """The number of examples in each unit. A unit is a group or a free example."""
+    """The number of examples in each unit."""
     caps: Caps
-    """The caps on the total weights of the units, as a relaxation. A unit is a group or a free
-    example."""
+    """The caps on the total weights of the units, as a relaxation."""
     capped: Index
-    """The indices of those units that are groups. All other units are free examples."""
+    """The indices of the units that are groups, not free examples."""
     order: Index
-    """The indices of the examples, sorted so that the examples of a group are neighbours."""
+    """The examples, sorted so that the examples of a group are neighbours."""
 
 
 @njit()
@@ -168,11 +166,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return a sparse matrix whose product with d is the total weight of each group.
-
-        The matrix has a row for each group and a column for each example. Its entry is 1 if the
-        example is in the group, and 0 otherwise. Also return the caps of the groups.
-        """
+        """Return a sparse matrix that maps d to the total weights of the groups, and their caps."""
         from scipy import sparse
 
         # A free example has no row.
@@ -200,10 +194,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        """Return the units, and the smallest margin in each unit with the index of its example.
-
-        A unit is a group or a free example.
-        """
+        """Return the units, the smallest margin in each unit, and the index of its example."""
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
@@ -303,11 +294,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.penalty_near(sums, total, distance)
 
     def _group_sums(self, d: Vector) -> tuple[_Units, Vector]:
-        """Return the units and the total weight of each unit, rounded upwards.
-
-        A unit is a group or a free example. The result contains 0 instead of the weight of a free
-        example.
-        """
+        """Return the units and their total weights, rounded upwards, with 0 for free examples."""
         units = self._for(len(d))
         parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
         sums = np.zeros(len(parts))
@@ -322,7 +309,7 @@ def _sums(unit: Index, x: Vector) -> Vector:
 
 
 def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
-    """Return a dictionary from labels to caps. A single number is the cap of all used labels."""
+    """Return the caps by label. A single number is the cap of all used labels."""
     given = caps.tolist() if hasattr(caps, "tolist") else caps
     if isinstance(given, Mapping):
         return given

@@ -1,4 +1,4 @@
-"""Group norms: Σ_g a_g ‖d_g‖_p over disjoint groups of examples, as a penalty and as a ball.
+"""Penalty and ball of the group norm Σ_g a_g ‖d_g‖_p over disjoint groups of examples.
 
 The chain rule of the entropy separates the groups. With d_g = s_g p_g, where s is a distribution
 over the groups and p_g a distribution within the group g,
@@ -52,7 +52,7 @@ from relaxboost.relaxations.vectors import (
 
 
 class GroupNorm(WithNorm):
-    """The base class of the penalty and the ball of the norm Σ_g a_g ‖d_g‖_p."""
+    """The base class of the penalty and the ball of the group norm Σ_g a_g ‖d_g‖_p."""
 
     per_example: ClassVar[str] = "groups"
 
@@ -105,19 +105,19 @@ class GroupNorm(WithNorm):
 
     @property
     def dual(self) -> Fraction:
-        """The exponent p' = p / (p − 1) of the dual norm of the p-norm within each group."""
+        """The dual exponent p' = p / (p − 1)."""
         return self.p / (self.p - 1)
 
     @cached_property
     def members(self) -> list[NDArray[np.int64]]:
-        """The indices of the examples of each group, as a list with an array for each group."""
+        """The indices of the examples of each group."""
         labels = np.array(self.groups)
         order = np.argsort(labels, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
     @cached_property
     def enclosed(self) -> Interval:
-        """A vector of intervals that contain the factors a_g of the norms of the groups."""
+        """Intervals around the factors a_g of the groups."""
         count = max(self.groups) + 1
         return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
 
@@ -142,10 +142,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
-        """The index of a group, and an interval that contains the smallest norm of a distribution.
-
-        The uniform distribution on this group has the smallest norm of all distributions.
-        """
+        """A group whose uniform distribution has the smallest norm of all, and that norm."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()

@@ -1,4 +1,4 @@
-"""The hard margin, which is the relaxation f = 0."""
+"""The hard margin, f = 0."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from relaxboost.relaxations.own import has_own_class
 CAP_TRAITS = Traits(
     polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
 )
-"""The properties that the hard margin and `Capped` claim. `check_relaxation` tests them."""
+"""The traits of the hard margin and `Capped`, tested by `check_relaxation`."""
 
 
 @dataclass(frozen=True)
 class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
     """The hard margin F(u) = min_i u_i, for which f = 0 on all of R^m.
 
-    The value of the game is the largest l1 margin. By SS09 Thm 4 the value is also the largest γ
-    such that, for every distribution, some hypothesis has an edge of at least γ. The conjugate f*
-    is 0 at the origin and infinite elsewhere.
+    The value of the game is the largest l1 margin. By SS09 Thm 4 it is also the largest γ such
+    that, for every distribution, some hypothesis has an edge of at least γ. The conjugate f* is 0
+    at the origin and infinite elsewhere.
 
     References
     ----------

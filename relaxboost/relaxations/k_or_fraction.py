@@ -1,4 +1,4 @@
-"""The parameter k of relaxations with d_i <= 1/k, given as a number or as a fraction of m."""
+"""The parameter k of relaxations with d_i <= 1/k, given directly or as a fraction of m."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relaxboost.relaxations.exact_points import Groups
 
 
 class WithK(Relaxation, Bounds, Description):
-    """The base class of relaxations with a parameter k, or with a parameter `fraction` = k/m.
+    """The base class of relaxations with a parameter k or `fraction` = k/m.
 
     If `fraction` is given, k is known only after a game has set the number of examples m.
     """
@@ -45,10 +45,7 @@ class WithK(Relaxation, Bounds, Description):
 
     @property
     def exact_k(self) -> Fraction:
-        """The exact parameter k of this relaxation, in which no weight exceeds 1/k.
-
-        If only `fraction` is given, this attribute raises InputError.
-        """
+        """The exact parameter k, or InputError if only `fraction` is known."""
         if self.k is None:
             raise InputError(
                 f"{self!r} has no k before the number of examples m is known; call resolve(m)"
@@ -57,7 +54,7 @@ class WithK(Relaxation, Bounds, Description):
 
     @cached_property
     def double_k(self) -> float:
-        """The parameter k of this relaxation, rounded to the nearest double."""
+        """The parameter k, rounded to the nearest double."""
         return float(self.exact_k)
 
     def exact_caps(self, m: int) -> list[Groups]:
@@ -66,7 +63,7 @@ class WithK(Relaxation, Bounds, Description):
     def entropy_range(self, m: int) -> float:
         """Return log(m/k), a bound on the relative entropy of d to the uniform weights.
 
-        The bound holds because no weight exceeds 1/k, and it is attained if k is an integer.
+        The bound is attained if k is an integer.
         """
         return math.log(m / self.double_k)
 
@@ -83,15 +80,12 @@ def exact_between(
 
 
 def exact_share(fraction: Any) -> Fraction:
-    """Return the exact value of the parameter `fraction` of a relaxation.
-
-    A float means the decimal number that Python prints.
-    """
+    """Return the exact value of `fraction`. A float means the decimal number that Python prints."""
     return Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
 
 
 def near_integer(k: Fraction) -> Fraction:
-    """Return k, or the nearest integer if k differs from this integer by at most 1e-12 · k."""
+    """Round k to the nearest integer if the relative difference is at most 1e-12."""
     return Fraction(round(k)) if abs(k - round(k)) <= Fraction(1, 10**12) * k else k
 
 

@@ -1,10 +1,9 @@
 """The relative entropy to a prior distribution π, as a penalty and as a ball.
 
-The penalty and the ball use the generalised relative entropy
-D(d‖π) = Σ (d_i log(d_i/π_i) − d_i + π_i) on R^m_+, with 0 log 0 = 0. On the simplex D is KL(d‖π).
-The minimum is D(π‖π) = 0. The domain contains no negative d, so 0 is not in its core. D is not
-monotone, since D(t π‖π) > 0 for t < 1. So conditions (ii) and (iii) of Shalev-Shwartz & Singer
-(2009), Thm 7, fail.
+Both use the generalised relative entropy D(d‖π) = Σ (d_i log(d_i/π_i) − d_i + π_i) on R^m_+, with 0
+log 0 = 0. On the simplex D is KL(d‖π). The minimum is D(π‖π) = 0. The domain contains no negative
+d, so 0 is not in its core. D is not monotone, since D(t π‖π) > 0 for t < 1. So conditions (ii) and
+(iii) of Shalev-Shwartz & Singer (2009), Thm 7, fail.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from relaxboost.relaxations.priors import OverPrior
 
 
 class _Entropic(PowerDivergence):
-    """The divergence D(d) = Σ (d log(d/π) − d + π) on R^m_+ from a prior distribution π.
+    """The divergence D(d) = Σ (d log(d/π) − d + π) on R^m_+ from a prior π.
 
     Entries of π may be 0.
     """
@@ -59,7 +58,7 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Return a lower and an upper bound on KL(d/Σd ‖ π) for a d that is 0 wherever π is 0.
+        """Return bounds on KL(d/Σd ‖ π) for a d that is 0 wherever π is 0.
 
         The interval `total` contains the sum Σd.
         """
@@ -89,11 +88,10 @@ class _Entropic(PowerDivergence):
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
     ) -> Interval:
-        """Return an interval whose upper end is a bound on KL(y‖π) for all points y near d / Σd.
+        """Return an interval whose upper end bounds KL(y‖π) for all points y near d / Σd.
 
-        Each term y_i log(y_i / π_i) is maximised separately over the y_i that differ from entry i
-        of d / Σd by at most `distance`. The argument `total` is a lower and an upper bound on Σd.
-        If the prior π has zeros, the bound is inf.
+        Each entry of y differs from that of d / Σd by at most `distance`, and the interval `total`
+        contains Σd. If the prior π has zeros, the bound is inf.
         """
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
@@ -382,10 +380,7 @@ class KLBall(_Entropic, DivergenceBall):
         return 0.0 if excess.up <= 0.0 else math.inf
 
     def _project(self, u: Vector, beta: float) -> tuple[Vector, float]:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball of relative entropy.
-
-        Also return the multiplier λ of the constraint that defines the ball.
-        """
+        """Return the minimiser of <d, u> + β Σ d log d in the KL ball, and its multiplier λ."""
         u = self._inside(u)
         inside, multiplier = kl_ball_distribution(u, beta, self._r, self._log_prior)
         d = self._spread_out(inside)
@@ -393,7 +388,7 @@ class KLBall(_Entropic, DivergenceBall):
         return (d if self.penalty(d) == 0.0 else self.repair(d)), multiplier
 
     def _exponential_cone(self, x: Any) -> tuple[Any, Any, list[Any]]:
-        """Return cvxpy expressions for the term λ Σ π exp(x/λ) of the conjugate.
+        """Return the term λ Σ π exp(x/λ) of the conjugate as cvxpy expressions.
 
         The results are the variable λ >= 0, the expression Σ π t for new variables t, and the
         constraints λ exp(x/λ) <= t.

@@ -1,7 +1,6 @@
-"""A polyhedral f as a linear program: in double precision for solvers, in fractions for proofs.
+"""A polyhedral f as a linear program, in doubles for solvers and in fractions for proofs.
 
-The vector d contains the weights of the m examples, z contains the auxiliary variables of the
-program, and (d, z) is the vector of all variables.
+The variables (d, z) are the weights d of the m examples and auxiliary variables z.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from relaxboost._core.errors import InputError
 Bound = Fraction | None
 """A bound on a variable or a row of a linear program, or None if there is no bound."""
 Row = dict[int, Fraction]
-"""The nonzero coefficients of a row of a linear program, by index into the variables (d, z)."""
+"""The nonzero coefficients of a row, by index into the variables (d, z)."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class LinearForm:
     """A polyhedral relaxation f as a linear program in double precision.
 
     f(d) is the minimum of cost·(d, z) over z, subject to ``lower <= (d, z) <= upper`` and
-    ``row_lower <= rows @ (d, z) <= row_upper``. `rows` is a matrix, or None if there are no rows.
+    ``row_lower <= rows @ (d, z) <= row_upper``. The matrix `rows` is None if there are no rows.
     """
 
     cost: Vector
@@ -42,7 +41,7 @@ class LinearForm:
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
 
     def exactly(self) -> ExactForm:
-        """Return this linear program with its doubles converted to exact fractions."""
+        """Convert the doubles of this linear program to exact fractions."""
         rows: list[Row] = []
         if self.rows is not None:
             from scipy import sparse
@@ -65,13 +64,13 @@ class LinearForm:
 class ExactForm(NamedTuple):
     """A polyhedral relaxation f on d >= 0 as a linear program with exact fractions.
 
-    f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
-    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is
-    None. The numbers are the user's parameters, without rounding.
+    f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to ``lower <= (d, z) <=
+    upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is None. The numbers
+    are the user's parameters, without rounding.
     """
 
     cost: list[Fraction]
-    """The costs of the variables (d, z). `lower` and `upper` have the same length."""
+    """The costs of (d, z), as many as entries in `lower` and `upper`."""
     lower: list[Bound]
     upper: list[Bound]
     rows: list[Row]
@@ -138,7 +137,7 @@ class ExactForm(NamedTuple):
                 )
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return this linear program as an entry of the kind ``polyhedral`` in a certificate."""
+        """Return this linear program as a certificate entry of the kind ``polyhedral``."""
         return {
             "kind": "polyhedral",
             "auxiliaries": len(self.cost) - m,
@@ -153,11 +152,7 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f + g for m examples.
-
-        The relaxation f is that of this linear program, and g is that of the linear program
-        `other`.
-        """
+        """Return the linear program of f + g, where `other` is the linear program of g."""
         # Both programs share d. The z of `other` move behind those of this program.
         gap = len(self.cost) - m
         moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]
@@ -179,7 +174,7 @@ def _bounds(sides: Vector) -> list[Bound]:
 
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
-    """Return the double nearest to each fraction, and the number `none` for each None."""
+    """Return the double nearest to each fraction, and `none` for each None."""
     # Conversions are slow, and many numbers are often the same object. The method `count` compares
     # an object with itself by identity, which is fast.
     if numbers and numbers[-1] is numbers[0] and numbers.count(numbers[0]) == len(numbers):

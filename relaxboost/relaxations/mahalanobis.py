@@ -6,8 +6,8 @@ margin F:
     F(u) >= min_i (u + Qᵀv)_i − radius ‖v‖           (ball),
     F(u) >= min_i (u + Qᵀv)_i  if ‖v‖ <= weight       (penalty).
 
-For the best v the bound equals F(u). If Q is not diagonal, ‖Q d‖ in general violates condition
-(iii) of SS09 Thm 7, monotonicity. The hinge form of F and Examples 1 and 2 of SS09 are then not
+For the best v the bound equals F(u). If Q is not diagonal, ‖Q d‖ is in general not monotone
+(condition (iii) of SS09 Thm 7). The hinge form of F and Examples 1 and 2 of SS09 are then not
 valid, and `check_conditions` finds a counterexample. The bounds above do not need this condition.
 """
 
@@ -43,7 +43,7 @@ from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 
 class EllipsoidWitness(NamedTuple):
-    """The threshold γ and the vector v that prove a lower bound on the relaxed margin F(u).
+    """The threshold γ and the vector v that prove a lower bound on F(u).
 
     The bound is min_i (u + Qᵀv)_i − f*(Qᵀv), and equals F(u) for the best v.
     """
@@ -53,7 +53,7 @@ class EllipsoidWitness(NamedTuple):
 
 
 class Mahalanobis(WithNorm):
-    """The base class of the ball and the penalty of the norm ‖Q d‖_2 for a matrix Q."""
+    """The base class of the ball and the penalty of ‖Q d‖_2."""
 
     per_example: ClassVar[str] = "a row of Q"
 
@@ -84,7 +84,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The matrix Q of the norm ‖Q d‖_2, as an array with one column for each example."""
+        """The matrix Q, with one column for each example."""
         return np.array(self.Q)
 
     @property
@@ -106,7 +106,7 @@ class Mahalanobis(WithNorm):
 
     @property
     def limit(self) -> float:
-        """The radius of this Mahalanobis ball, or the weight of this penalty, as a double."""
+        """The radius of the ball, or the weight of the penalty, as a double."""
         return float(self.bound)
 
     @property
@@ -114,7 +114,7 @@ class Mahalanobis(WithNorm):
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the distribution d, the threshold γ and the vector v for the relaxed margin F(u).
+        """Return the minimiser d, the threshold γ and the vector v for F(u).
 
         They satisfy u + Qᵀv >= γ, with equality wherever d > 0.
         """
@@ -129,10 +129,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the distribution d, the threshold γ and the vector v for F(u) under a ball.
-
-        If the constraint ‖Q d‖ <= radius is slack, v is zero.
-        """
+        """Return d, γ and v for F(u) under a ball. If the ball is slack, v is zero."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -157,10 +154,9 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the distribution d, the threshold γ and the vector v for F(u), up to rounding.
+        """Refine the result (d, γ, x) of `_roughly` by Newton's method, and return d, γ and v.
 
-        Newton's method starts from the result (d, γ, x) of `_roughly`. The relaxation is a penalty,
-        or a ball whose constraint is active.
+        The relaxation is a penalty, or a ball whose constraint is active.
         """
         size = self.size(d)
         is_ball = isinstance(self, Ball)
@@ -179,10 +175,7 @@ class Mahalanobis(WithNorm):
         return d, gamma, v
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the minimiser d for F(u), the threshold γ, and a subgradient x of f at d.
-
-        A cone solver computes them. They satisfy x >= γ − u.
-        """
+        """Return a cone solver's minimiser d, threshold γ, and subgradient x >= γ − u of f at d."""
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
@@ -193,10 +186,9 @@ class Mahalanobis(WithNorm):
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the result of `_roughly` for scaled margins, converted to the given margins u.
+        """Refine the result (d, γ, x) of `_roughly` by solving for the margins (u − min u) / s.
 
-        The scaled margins are (u − min u) / s, where s is <d, u> − min u for the given d. If s is
-        too small, the given (d, γ, x) is returned.
+        The scale s is <d, u> − min u. If s is too small, the given (d, γ, x) is returned.
         """
         # A cone solver cannot separate margins whose differences are far below 1.
         least = float(u.min())
@@ -216,10 +208,7 @@ class Mahalanobis(WithNorm):
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x.
-
-        If no v solves this equation, return the shortest v that minimises ‖Qᵀ v − x‖.
-        """
+        """Return the shortest v with Qᵀ v = x, or else the shortest least-squares solution."""
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
         if Q.shape[0] == Q.shape[1]:
@@ -285,13 +274,13 @@ class Mahalanobis(WithNorm):
 
     @abstractmethod
     def _cost(self, length: Interval) -> Interval:
-        """Return an interval whose upper end is a bound on <Qᵀv, d> − f(d) for all distributions d.
+        """Return an interval whose upper end bounds <Qᵀv, d> − f(d) for all distributions d.
 
-        The bound depends on v only through the norm ‖v‖, which is in the interval `length`.
+        The interval `length` contains the norm ‖v‖.
         """
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if no v solves this equation."""
+        """Return the smallest norm ‖v‖ with Qᵀ v = θ, or inf if the equation has no solution."""
         theta = np.asarray(theta, dtype=np.float64)
         v = self._shortest(theta)
         miss = float(np.max(np.abs(self.matrix.T @ v - theta)))
@@ -302,7 +291,7 @@ class Mahalanobis(WithNorm):
     def _scaled(self) -> tuple[Matrix, float]:
         """The matrix Q divided by a number, and this number.
 
-        The number is 1, or the largest norm of a column of Q if this norm is huge or tiny.
+        The number is 1 unless the largest column norm of Q is huge or tiny.
         """
         size = self._largest
         if size == 0.0 or price(size) == price(1.0 / size) == 1.0:

@@ -1,4 +1,4 @@
-"""The norm max_i a_i |d_i|. Its balls are caps, and its multiples penalise the largest weight."""
+"""The norm max_i a_i |d_i|: its balls are caps, its multiples penalise the largest weight."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _OfMaxNorm(OfNorm):
 class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
     """The ball that ``NormBall(inf, radius)`` returns.
 
-    It is equal to ``Capped(1/radius)``, or to ``Capped(1)`` if the radius exceeds 1.
+    It equals ``Capped(1/radius)``, or ``Capped(1)`` if the radius exceeds 1.
     """
 
     family = Capped.family
@@ -80,7 +80,10 @@ class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
 
 
 class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """The ball of ``NormBall(inf, radius, weights)``. It is equal to ``Caps(radius / weights)``."""
+    """The ball that ``NormBall(inf, radius, weights)`` returns.
+
+    It equals ``Caps(radius / weights)``.
+    """
 
     family = Caps.family
 
@@ -104,14 +107,14 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
 
 
 def _remember(ball: Any, radius: Fraction, weights: Any) -> None:
-    """Set the fields of `NormBall` on `ball`, because `Capped` and `Caps` lack these fields."""
+    """Set the fields of `NormBall` on `ball`, because `Capped` and `Caps` lack them."""
     for name, value in (("p", math.inf), ("radius", radius), ("weights", weights)):
         object.__setattr__(ball, name, value)
 
 
 @dataclass(frozen=True, repr=False)
 class MaxPenalty(_OfMaxNorm, NormPenalty):
-    """The penalty f(d) = c max_i a_i |d_i|, which is ``NormPenalty(math.inf, c, weights)``.
+    """The penalty f(d) = c max_i a_i |d_i|, or ``NormPenalty(math.inf, c, weights)``.
 
     The relaxed margin F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, and the conjugate f* is the
     indicator of Σ |θ_i| / a_i <= c.
@@ -136,7 +139,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return the relaxed margin F(u), the γ with Σ [γ − u_i]_+ / a_i = c, as a fraction."""
+        """Return the relaxed margin F(u) as a fraction: the γ with Σ [γ − u_i]_+ / a_i = c."""
         slope = Fraction(0)
         weighted = Fraction(0)
         level = Fraction(0)

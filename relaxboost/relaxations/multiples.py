@@ -32,22 +32,19 @@ from relaxboost.relaxations.own import has_own_class, resolved
 
 
 class ScaledWitness(NamedTuple):
-    """A threshold γ and a witness of f, which together prove a lower bound on F(u).
-
-    F is the relaxed margin of the relaxation c * f, and u is a vector of margins.
-    """
+    """A threshold γ and a witness of f, which together prove a lower bound for c * f."""
 
     gamma: float
     """The threshold γ of c * f at the margins u."""
     inner: Any
-    """The witness of f, which proves a lower bound on the relaxed margin of f at u/c."""
+    """The witness of f at the margins u/c."""
 
 
 @makes("times")
 def times(f: Relaxation, c: object) -> Relaxation:
     """Return the relaxation c * f for a number c > 0.
 
-    If f is a multiple b * g, the result is the multiple (c b) * g.
+    If f is a multiple b * g, the result is (c b) * g.
     """
     factor = exact("c * f", "c", c)
     if factor <= 0:
@@ -134,8 +131,8 @@ class _DescriptionOfMultiple(Description):
 class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     """The multiple c f of a relaxation f by a number c > 0, written ``c * f``.
 
-    The conjugate is c f*(θ/c), and F(u) is c times the relaxed margin of f at the margins u/c. So
-    the multiple inherits the closed forms and the level of proof of f.
+    The conjugate is c f*(θ/c), and F(u) is c times the relaxed margin of f at the margins u/c. The
+    multiple inherits the closed forms and the proof level of f.
 
     Parameters
     ----------

@@ -1,15 +1,14 @@
 """The base classes of norm balls and norm penalties (SS09, Examples 1 and 2) for all p.
 
 The norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
-1/p + 1/p' = 1. The norm depends only on the |d_i| and does not decrease in any of them. So SS09
-Thm 7 gives the relaxed margin:
+1/p + 1/p' = 1. The norm depends only on the |d_i| and does not decrease in any of them. So SS09 Thm
+7 gives the relaxed margin:
 
     ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]₊‖_*,
     penalty of weight c: F(u) = max γ subject to ‖[γ − u]₊‖_* <= c.
 
-The classes for p = 1, for p = inf and for 1 < p < inf are in `sum_norm`, `max_norm` and `p_norm`.
-Each class registers itself in `kinds`. `NormBall(p, r)` and `NormPenalty(p, c)` return an object of
-the class in `kinds` for p.
+The subclasses in `sum_norm` (p = 1), `max_norm` (p = inf) and `p_norm` register themselves in
+`kinds`, from which `NormBall(p, r)` and `NormPenalty(p, c)` choose.
 """
 
 from __future__ import annotations
@@ -44,50 +43,47 @@ Weights = tuple[Fraction, ...] | None
 
 
 def hinge(gamma: float, u: Vector) -> Interval:
-    """Return an interval vector that contains the positive part [γ − u]₊."""
+    """Return intervals around the positive part [γ − u]₊."""
     return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
 
 
 def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
-    """Return the source text of the call that creates a norm ball or a norm penalty."""
+    """Return the source text of the call that creates a norm ball or penalty."""
     exponent = "math.inf" if p == math.inf else spell(p)
     tail = "" if weights is None else f", weights={spell_vector(weights)}"
     return f"{kind}({exponent}, {spell(size)}{tail})"
 
 
 class WithNorm(Relaxation, Bounds, Description):
-    """The base class of the balls and the penalties of a norm.
+    """The base class of the balls and penalties of a norm.
 
-    Six methods raise NotImplementedError, and each subclass overrides the methods that it needs.
-    These methods are not abstract, because type checkers would then reject the call
-    `NormBall(p, r)`, which returns an object of a subclass.
+    Subclasses override the methods that raise NotImplementedError. These are not abstract, because
+    type checkers would then reject calls of `NormBall(p, r)`, which returns an object of a
+    subclass.
     """
 
     size_name: ClassVar[str]
-    """The name of the parameter that sets the size of the relaxation.
-
-    It is "radius" for a norm ball, and "weight" for a norm penalty.
-    """
+    """The name of the size parameter: "radius" for a ball, "weight" for a penalty."""
 
     @property
     def bound(self) -> Fraction:
-        """The exact radius of this norm ball, or the exact weight of this norm penalty."""
+        """The exact radius of the ball, or weight of the penalty."""
         return getattr(self, self.size_name)
 
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains the norm ‖d‖ of every point of the box `d`."""
+        """Evaluate the norm ‖d‖ over the box `d`."""
         raise NotImplementedError("gauge")
 
     def dual_of(self, x: Interval) -> Interval:
-        """Return an interval that contains the dual norm ‖x‖_* of every point of the box `x`."""
+        """Evaluate the dual norm ‖x‖_* over the box `x`."""
         raise NotImplementedError("dual_of")
 
     def size(self, d: Vector) -> float:
-        """Return the norm ‖d‖ of the weights `d`, as a double."""
+        """Return the norm ‖d‖ of the weights `d` as a double."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the dual norm ‖θ‖_* of the vector `theta`, as a double."""
+        """Return the dual norm ‖θ‖_* of the vector `theta` as a double."""
         return float(self.dual_of(Interval(np.asarray(theta, dtype=np.float64))).middle)
 
     def cvxpy_norm(self, d: Any) -> Any:
@@ -103,7 +99,7 @@ class WithNorm(Relaxation, Bounds, Description):
         raise NotImplementedError("extremes")
 
     def describe_norm(self) -> dict[str, Any]:
-        """Return the entry for the norm in certificates, without the radius or the weight."""
+        """Return the certificate entry of the norm, without the radius or weight."""
         raise NotImplementedError("describe_norm")
 
     def describe(self, m: int) -> dict[str, Any]:
@@ -111,7 +107,7 @@ class WithNorm(Relaxation, Bounds, Description):
 
 
 class BallOfNorm(WithNorm, Ball):
-    """The base class of the indicators of ‖d‖ <= radius for a norm."""
+    """The base class of norm balls, the indicators of ‖d‖ <= radius."""
 
     size_name: ClassVar[str] = "radius"
 
@@ -136,7 +132,7 @@ class BallOfNorm(WithNorm, Ball):
 
 
 class PenaltyOfNorm(WithNorm):
-    """The base class of the penalties f(d) = weight · ‖d‖ for a norm."""
+    """The base class of norm penalties f(d) = weight · ‖d‖."""
 
     size_name: ClassVar[str] = "weight"
 
@@ -192,10 +188,9 @@ class PenaltyOfNorm(WithNorm):
 
 
 OMITTED: Any = object()
-"""The default of the arguments of `NormBall` and `NormPenalty` that users must pass.
+"""The default of the required arguments of `NormBall` and `NormPenalty`.
 
-If a user omits such an argument, the error names `NormBall` or `NormPenalty`. Without this default,
-Python's error would name a private subclass.
+If one is omitted, the error names `NormBall` or `NormPenalty` instead of a private subclass.
 """
 
 
@@ -203,7 +198,7 @@ class OfNorm(WithNorm):
     """The base class of `NormBall` and `NormPenalty`, with an exponent p and weights a."""
 
     kind: ClassVar[str]
-    """The name of the class that users call, "NormBall" or "NormPenalty"."""
+    """The name of the public class, "NormBall" or "NormPenalty"."""
     per_example: ClassVar[str] = "weights"
     _is_polyhedral: ClassVar[bool] = False
 
@@ -224,22 +219,16 @@ class OfNorm(WithNorm):
 
     @cached_property
     def enclosed(self) -> Interval:
-        """A vector of intervals that contain the weights a of the norm.
-
-        The vector has one entry for each example, or a single entry if no weights were given.
-        """
+        """Intervals around the norm weights a, with one entry per example or a single entry."""
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @cached_property
     def factors(self) -> Vector:
-        """The weights a of the norm as a vector of doubles.
-
-        The vector has one entry for each example, or a single entry if no weights were given.
-        """
+        """The norm weights a as doubles, with one entry per example or a single entry."""
         return np.asarray(self.enclosed.middle)
 
     def exact_weights(self, m: int) -> list[Fraction]:
-        """Return the weights a of the norm as a list with a fraction for each of m examples."""
+        """Return the norm weights a as fractions, one for each of m examples."""
         return [Fraction(1)] * m if self.weights is None else list(self.weights)
 
     @property
@@ -297,7 +286,7 @@ class NormBall(OfNorm, BallOfNorm):
     family = "relaxboost.NormBall"
     kind: ClassVar[str] = "NormBall"
     kinds: ClassVar[dict[Any, type[NormBall]]] = {}
-    """The subclasses that represent norm balls, by the exponent p of the norm.
+    """The subclasses of norm balls by the exponent p.
 
     The key None means 1 < p < inf, and the key (p, True) means the exponent p with weights.
     """
@@ -357,10 +346,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     family = "relaxboost.NormPenalty"
     kind: ClassVar[str] = "NormPenalty"
     kinds: ClassVar[dict[Any, type[NormPenalty]]] = {}
-    """The subclasses that represent norm penalties, by the exponent p of the norm.
-
-    The key None means 1 < p < inf.
-    """
+    """The subclasses of norm penalties by the exponent p. The key None means 1 < p < inf."""
 
     p: Any
     weight: Any

@@ -1,8 +1,8 @@
 """The default methods of `Relaxation`, which use a cone solver.
 
-These methods compute the relaxed margin F, distributions, the conjugate f* and bounds. They are
-slow, and their results are only as accurate as Clarabel. cvxpy compiles f into a cone program. The
-multipliers of this program prove lower bounds on F(u), and its feasible points prove upper bounds.
+They compute the relaxed margin F, distributions, the conjugate f* and bounds. They are slow, and
+their results are only as accurate as Clarabel. Multipliers of the cone program of f prove lower
+bounds on F(u), and its feasible points prove upper bounds.
 """
 
 from __future__ import annotations
@@ -24,37 +24,35 @@ from relaxboost.relaxations.cone_points import ConePoints
 from relaxboost.relaxations.own import defines
 
 NO_BOUND = (
-    "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
-    "that the lower bound is -inf"
+    "Clarabel's multipliers for the cone program of f prove no lower bound, so "
+    "the lower bound is -inf"
 )
 UNPROVED = (
     f"{NO_BOUND}; scale f and its variables to sizes near one, or write a class that derives from "
     "Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
 UNMET = (
-    "no point was found that satisfies the constraints of this f: the upper bound is valid if a "
-    "violation of the constraints by 1e-9 does not matter"
+    "no point was found that satisfies the constraints of f, so the upper bound holds only if "
+    "constraints may be violated by 1e-9"
 )
-DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-ROUNDED = (
-    f"the upper bound is valid if a violation of equations by 1e-13 does not matter: {DEPENDENT}"
-)
+DEPENDENT = "some equations of f follow from others up to rounding; remove them"
+ROUNDED = f"the upper bound holds only if equations may be violated by 1e-13: {DEPENDENT}"
 NAME_PARAMETER = (
-    "; if a parameter has one entry for each example, write its name into the class, as in "
+    "; if a parameter has one entry for each example, name it in the class, as in "
     'per_example = "caps"'
 )
-"""The advice in the error message if the method `cvxpy_penalty` of a user's class fails.
+"""The advice in the error message if a user's `cvxpy_penalty` fails.
 
-It is given to classes that do not define `per_example`, because a parameter with one entry for each
-example is the likeliest cause.
+Classes without `per_example` get this advice, because a parameter with one entry per example is the
+likeliest cause.
 """
 
 
 class DualWitness(NamedTuple):
     """A threshold γ and a vector x >= γ − u, which prove the bound F(u) >= γ − f*(x).
 
-    F(u) is the relaxed margin at the margins u. If `proof` is not None, it contains multipliers of
-    the cone program that defines f. They prove a bound on F(u) without an evaluation of f*.
+    The optional `proof` contains multipliers of the cone program of f, which prove a bound without
+    evaluating f*.
     """
 
     gamma: float
@@ -63,16 +61,13 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The cone programs of a relaxation f for m examples.
-
-    They are used to compute values and bounds of f and of its relaxed margin F.
-    """
+    """The cone programs of a relaxation f for m examples, for values and bounds of f and F."""
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return the relaxed margin F(u), the minimiser d, the threshold γ, and a vector x.
 
-        They satisfy x >= γ − u and F(u) = γ − f*(x). If the multipliers of the cone program prove
-        no bound on F(u), γ is −inf, and the other results are not proved.
+        They satisfy x >= γ − u and F(u) = γ − f*(x). If the multipliers prove no bound on F(u), γ
+        is −inf, and the other results are not proved.
         """
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
@@ -86,12 +81,12 @@ class Programs(CompiledProblems):
         return self.keep("margin", u, (solved.below, solved.d, solved.gamma, solved.slope))
 
     def require_form(self) -> None:
-        """Raise InputError if the relaxation has no cone program that can prove bounds."""
+        """Raise InputError if no cone program can prove bounds."""
         if isinstance(self._form, NoConeForm):
             raise InputError(f"{brief(self._relaxation)}: {self._form}")
 
     def require(self) -> None:
-        """Raise InputError if no lower bound on the relaxed margin F(0) can be proved."""
+        """Raise InputError if no lower bound on F(0) can be proved."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
             raise InputError(
@@ -99,7 +94,7 @@ class Programs(CompiledProblems):
             )
 
     def unproved(self) -> str:
-        """Return the reason why the lower bound on the relaxed margin F(u) is −inf, as text."""
+        """Explain why the lower bound on F(u) is −inf."""
         return f"{NO_BOUND}; {DEPENDENT}" if self._is_dependent else UNPROVED
 
     @property
@@ -115,7 +110,7 @@ class Programs(CompiledProblems):
 
     @property
     def form(self) -> ConeForm | None:
-        """The cone program of the relaxation f. It is None if it cannot prove bounds."""
+        """The cone program of f, or None if it cannot prove bounds."""
         return self._form if isinstance(self._form, ConeForm) else None
 
     @cached_property
@@ -133,10 +128,9 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return a witness, which proves a lower bound on F(u), from the multipliers `given`.
+        """Move the multipliers `given` into the dual cones, and return them as a witness.
 
-        The multipliers of the cone program are first moved into the dual cones. Return None if f
-        has no cone program.
+        The result is None if f has no cone program.
         """
         if self._cones is None:
             return None
@@ -146,11 +140,11 @@ class Programs(CompiledProblems):
         return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
-        """Return weights d near the point of the proof `given`, and an upper bound on f(d).
+        """Return weights near the point of the proof `given`, and an upper bound on f there.
 
-        No solver is called. The method `above` uses the stored result, and then needs no solver
-        either. Return None if the point violates a constraint, or if cvxpy can evaluate f without
-        a solver.
+        No solver is called, neither here nor in a later call of `above` for these weights. The
+        result is None if the point violates a constraint, or if cvxpy can evaluate f without a
+        solver.
         """
         if self.form is None or self._pointwise.explicit:
             return None
@@ -160,7 +154,7 @@ class Programs(CompiledProblems):
         return found
 
     def below(self, u: Vector, proof: ConeProof) -> float:
-        """Return the lower bound on the relaxed margin F(u) that the multipliers `proof` prove."""
+        """Return the lower bound on F(u) that the multipliers `proof` prove."""
         return -math.inf if self._cones is None else self._cones.below(u, proof)
 
     def conjugate_above(self, theta: Vector) -> float:
@@ -169,17 +163,17 @@ class Programs(CompiledProblems):
         return math.inf if found is None else -found.below
 
     def free_conjugate_above(self, theta: Vector) -> float:
-        """Return an upper bound on the conjugate f*(θ) = sup of <d, θ> − f(d) over all d."""
+        """Return an upper bound on the conjugate f*(θ)."""
         if self.form is None:
             return math.inf
         found = ConeBounds(self.form.tilted(theta), 0).solve(np.zeros(0), box=True)
         return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
-        """Return an upper bound on f(d') for a point d' of the simplex near the weights `d`.
+        """Return an upper bound on f(d') for a d' of the simplex near `d`, and ‖d' − d‖_1.
 
-        Also return the distance ‖d' − d‖_1. If no feasible auxiliary variables are found, the bound
-        is only as accurate as the solver, and the method `unmet` returns a warning.
+        If no feasible auxiliary variables are found, the bound is only as accurate as the solver,
+        and `unmet` returns a warning.
         """
         settled = self.known("point", d)
         solved = self.known("penalty", d)
@@ -206,7 +200,7 @@ class Programs(CompiledProblems):
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
         """Return a d' near d that satisfies the constraints of f, and an upper bound on f(d').
 
-        Return None if no such d' is found.
+        The result is None if no such d' is found.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
@@ -238,11 +232,7 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return a warning about the upper bound that the method `above` returns for the weights d.
-
-        The warning states the condition under which the bound is valid. It is empty if the bound
-        is valid without conditions.
-        """
+        """Return a warning if the bound from `above` is valid only under a condition, or ""."""
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""
@@ -250,8 +240,8 @@ class Programs(CompiledProblems):
     def near(self, x: Vector) -> tuple[float, Vector] | None:
         """Search near x for a point that satisfies the constraints of f.
 
-        Return an upper bound on the value of f at this point, and the point. The point need not be
-        in the simplex. Return None if no such point is found.
+        Return an upper bound on f at the point and the point, which need not be in the simplex, or
+        None.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(x):
@@ -272,10 +262,10 @@ class Programs(CompiledProblems):
 
     @cached_property
     def inside(self) -> list[Vector]:
-        """Points of the simplex that are in the domain of f, up to rounding.
+        """Points of the simplex in the domain of f, up to rounding.
 
-        The first point is the mean of the others, each of which minimises <d, u> + f(d) + Σ d log d
-        for a random u.
+        The first is the mean of the others, each of which minimises <d, u> + f(d) + Σ d log d for a
+        random u.
         """
         directions = np.random.default_rng(0).normal(size=(4, self._m))
         spread = [np.zeros(self._m), *directions, *-directions]
@@ -284,7 +274,7 @@ class Programs(CompiledProblems):
 
     @cached_property
     def interior(self) -> Vector:
-        """A point of the simplex at which f is finite, if possible the uniform distribution."""
+        """A point of the simplex where f is finite, if possible the uniform distribution."""
         even = np.full(self._m, 1.0 / self._m)
         if math.isfinite(self._relaxation.penalty(even)):
             return even
@@ -300,7 +290,7 @@ class Programs(CompiledProblems):
 
 
 def programs(relaxation: Any, m: int) -> Programs:
-    """Return the compiled problems of `relaxation` for m examples, which are cached."""
+    """Return the cached cone programs of `relaxation` for m examples."""
     cache = vars(relaxation).setdefault("_programs", {})
     if m not in cache:
         cache[m] = Programs(relaxation, m)
@@ -310,7 +300,7 @@ def programs(relaxation: Any, m: int) -> Programs:
 def is_inside(relaxation: Any, d: Vector) -> bool:
     """Return whether a relaxation is finite at the point d.
 
-    If d is the point that `Programs.near_point` has returned last, no solver is called.
+    No solver is called for the last point that `Programs.near_point` returned.
     """
     made = vars(relaxation).get("_programs", {}).get(d.size)
     is_known = made is not None and made.known("point", d) is not None
@@ -318,7 +308,7 @@ def is_inside(relaxation: Any, d: Vector) -> bool:
 
 
 def solver_form(relaxation: Any, m: int) -> ConeForm | None:
-    """Return the cone program of a relaxation for solvers.
+    """Return a relaxation's cone program for solvers.
 
     The result is None if the program proves no bounds or has semidefinite cones.
     """
@@ -328,10 +318,10 @@ def solver_form(relaxation: Any, m: int) -> ConeForm | None:
 
 
 def check(relaxation: Any, m: int) -> None:
-    """Raise InputError unless lower bounds on the relaxed margin F can be proved for f.
+    """Raise InputError unless lower bounds on the relaxed margin F can be proved.
 
-    If a user-defined class proves its own bounds, only the types of the results of its
-    `cvxpy_penalty` are checked.
+    If a user's class proves its own bounds, only the result types of its `cvxpy_penalty` are
+    checked.
     """
     owner = f"{type(relaxation).__name__}.cvxpy_penalty"
     remedy = "" if relaxation.per_example else NAME_PARAMETER

@@ -1,7 +1,4 @@
-"""Checks of relaxations whose class a user has defined.
-
-The checks run when a game is declared.
-"""
+"""Checks of user-defined relaxation classes, run when a game is declared."""
 
 from __future__ import annotations
 
@@ -24,18 +21,18 @@ def is_own(f: Any) -> bool:
 
 
 def has_own_class(f: Any) -> bool:
-    """Return whether the class of the relaxation f is user-defined.
+    """Return whether the class of f is user-defined.
 
-    The closed-form rules of the package's families do not apply to such a class.
+    If it is, the closed-form rules of the package's families do not apply.
     """
     return _is_foreign(type(f).__module__)
 
 
 def resolved(f: Any, m: int) -> Any:
-    """Return the result of ``f.resolve(m)`` for m examples after checks.
+    """Call ``f.resolve(m)`` and check the result.
 
-    The function raises InputError if a user-defined class inherits a `resolve` that returns another
-    class, or if `check_returns` finds an error.
+    InputError is raised if a user-defined class inherits a `resolve` that returns another class, or
+    if `check_returns` finds an error.
     """
     found = f.resolve(m)
     inherits = has_own_class(f) and not defines(f, "resolve")
@@ -52,7 +49,7 @@ def resolved(f: Any, m: int) -> Any:
 def check_returns(f: Any, m: int) -> None:
     """Raise InputError if a method of a user's class returns a value of the wrong type or shape.
 
-    `penalty` must also return a number near the `penalty_bound`. Each method is called once.
+    `penalty` must also agree with `penalty_bound`. Each method is called once.
     `testing.check_relaxation` checks all properties of all methods.
     """
     for part in f._operands:
@@ -88,7 +85,7 @@ def check_returns(f: Any, m: int) -> None:
 
 
 def _check_formulas(f: Any, m: int, d: Vector) -> None:
-    """Call the user-defined methods of f that boosters and proofs call, with a distribution d."""
+    """Call the user-defined methods that boosters and proofs need, at a distribution d."""
     # The margins differ, because a method may treat equal margins as a special case.
     u = np.linspace(-1.0, 1.0, m)
     calls: dict[str, tuple[Any, ...]] = {
@@ -105,7 +102,7 @@ def _check_formulas(f: Any, m: int, d: Vector) -> None:
 
 
 def _returned(f: Any, m: int, name: str, *arguments: Any) -> Any:
-    """Call the method `name` of f, and return its result if its type and shape are right."""
+    """Call the method `name` of f, and check the type and shape of its result."""
     returned = getattr(f, name)(*(x.copy() if isinstance(x, np.ndarray) else x for x in arguments))
     need, is_right = _RETURNS[name]
     if is_right(returned, m):
@@ -155,14 +152,14 @@ _RETURNS: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
         partial(_is_pair, is_second=_is_number),
     ),
 }
-"""What the methods of a relaxation must return, by the names of the methods.
+"""What the methods of a relaxation must return, by method name.
 
-An entry contains a text for error messages, and a function that tests a result for m examples.
+Each entry has a text for error messages and a test of the result for m examples.
 """
 
 
 def defines(f: Any, name: str) -> bool:
-    """Return whether the method `name` of the relaxation f is user-defined."""
+    """Return whether the method `name` of f is user-defined."""
     return _is_foreign(getattr(type(f), name).__module__)
 
 

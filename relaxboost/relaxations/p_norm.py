@@ -1,4 +1,4 @@
-"""The ball and the penalty of the p-norm with 1 < p < inf."""
+"""The p-norm ball and penalty for 1 < p < inf."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights,
 
 
 def power_norm(size: Interval, p: Fraction) -> Interval:
-    """Return an interval that contains the p-norm of a vector, without overflow or underflow.
+    """Enclose the p-norm of a vector without overflow or underflow.
 
-    `size` contains the absolute values of the entries, as intervals.
+    The intervals `size` contain the absolute values of the entries.
     """
     largest = float(size.upper.max())
     if not largest < math.inf:
@@ -43,9 +43,8 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
     """Raise InputError if the exponent p or the weights of a p-norm are out of range.
 
-    The exponent must be between 1.00001 and 10001. The powers of the weights with the exponent p,
-    or with the exponent p' of the dual norm, must not overflow or underflow. The messages contain
-    `kind`, the name of the relaxation. If `ends` is True, p may also be 1 or inf.
+    The exponent must be between 1.00001 and 10001, or with `ends` also 1 or inf. Powers of the
+    weights must not overflow or underflow. Messages call the relaxation `kind`.
     """
     if exponent == 1 or exponent == math.inf:
         return
@@ -74,12 +73,12 @@ class _OfPNorm(OfNorm):
 
     @property
     def dual(self) -> Fraction:
-        """The exponent p' = p / (p − 1) of the dual norm of this p-norm."""
+        """The exponent p' = p / (p − 1) of the dual norm."""
         return self.p / (self.p - 1)
 
     @cached_property
     def kappa(self) -> Vector:
-        """The p-th powers of the norm's weights a, as a vector of length m or 1."""
+        """The p-th powers of the norm weights a, as a vector of length m or 1."""
         return np.ascontiguousarray(self.enclosed.lower ** float(self.p))
 
     @property

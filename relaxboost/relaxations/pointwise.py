@@ -1,4 +1,4 @@
-"""Evaluation of a relaxation f by cvxpy without a solver."""
+"""Evaluation of a relaxation by cvxpy without a solver."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from relaxboost.relaxations.dcp import difference
 
 
 class Pointwise:
-    """A convex function f(d), written in cvxpy as an expression with constraints.
+    """A convex function f(d), given as a cvxpy expression with constraints.
 
-    Besides the variable d, the expression may contain auxiliary variables. The value f(d) is then
-    the minimum over these variables.
+    If the expression contains auxiliary variables, f(d) is the minimum over them.
     """
 
     def __init__(self, d: Any, value: Any, constraints: list[Any]) -> None:
@@ -28,7 +27,7 @@ class Pointwise:
 
     @cached_property
     def atoms(self) -> list[Any]:
-        """All nodes in the cvxpy expression trees of the function f and of its constraints."""
+        """All nodes in the cvxpy expression trees of f and its constraints."""
         todo = [self.value, *(a for c in self.constraints for a in c.args)]
         found = []
         while todo:
@@ -38,9 +37,9 @@ class Pointwise:
 
     @cached_property
     def explicit(self) -> bool:
-        """Whether cvxpy can evaluate the function f without a solver.
+        """Whether cvxpy can evaluate f without a solver.
 
-        This is true if f contains no variables except d and no support functions.
+        This requires that f has no variables except d and no support functions.
         """
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 
@@ -63,10 +62,7 @@ class Pointwise:
         return self._number()
 
     def above(self, d: Vector) -> float:
-        """Return the value of f at d, plus an estimate of its rounding error.
-
-        The constraints of f are not checked.
-        """
+        """Return f(d) plus an estimate of its rounding error, without checking constraints."""
         # If terms of f cancel, rounding errors in d change f by about as much as rounding errors in
         # its evaluation. Four points near d show how much.
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (4, d.size))
@@ -81,7 +77,7 @@ class Pointwise:
         return max(finite) + 4.0 * (max(finite) - min(finite))
 
     def is_allowed(self, d: Vector) -> bool:
-        """Return whether d satisfies the constraints of f, without any tolerance."""
+        """Return whether d satisfies the constraints of f without any tolerance."""
         self.d.value = d
         return not any(np.any(np.asarray(c.violation()) > 0.0) for c in self.constraints)
 
@@ -92,7 +88,7 @@ class Pointwise:
 
 
 def _outside(constraint: Any) -> Any:
-    """Return by how much a condition on the domain, such as x >= 0 for log(x), is violated."""
+    """Return the violation of a domain condition, such as x >= 0 for log(x)."""
     if not isinstance(constraint, cp.constraints.Equality):
         return constraint.violation()
     sides = [np.asarray(a.value, dtype=np.float64) for a in constraint.args]

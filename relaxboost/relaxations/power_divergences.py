@@ -1,10 +1,10 @@
-"""Penalties and balls by power divergences from a prior distribution π, such as χ² and Hellinger.
+"""Penalties and balls from power divergences, such as χ² and Hellinger.
 
-The divergence of weights d is D(d) = s Σ π_i φ(d_i / π_i) with a scale s and the generator
-φ(t) = (t^α − α t + α − 1) / (α (α − 1)) of order α (Cressie & Read 1984). Since φ >= 0 and
-φ(1) = 0, the minimum is D(π) = 0. Since D(t π) > 0 for t < 1, D violates condition (iii) of SS09
-Thm 7, monotonicity. On the simplex D(d) = s (Σ π^{1−α} d^α − 1) / (α (α − 1)). So the functions of
-`_projections.power` compute the minimisers.
+The divergence of weights d from a prior distribution π is D(d) = s Σ π_i φ(d_i / π_i) with a scale
+s and the generator φ(t) = (t^α − α t + α − 1) / (α (α − 1)) of order α (Cressie & Read 1984). Since
+φ >= 0 and φ(1) = 0, the minimum is D(π) = 0. Since D(t π) > 0 for t < 1, D is not monotone
+(condition (iii) of SS09 Thm 7). On the simplex D(d) = s (Σ π^{1−α} d^α − 1) / (α (α − 1)), so the
+functions of `_projections.power` compute the minimisers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from relaxboost.relaxations.priors import OverPrior, check_prior
 
 
 class BallWitness(NamedTuple):
-    """The threshold γ and the multiplier λ >= 0 of the ball, which prove a lower bound on F(u)."""
+    """The threshold γ and the ball's multiplier λ >= 0, which prove a lower bound on F(u)."""
 
     gamma: float
     multiplier: float
@@ -43,13 +43,9 @@ class PowerDivergence(OverPrior):
     """The base class of the penalty and the ball of a power divergence D."""
 
     size_name: ClassVar[str]
-    """The name of the parameter that sets the size of the relaxation.
-
-    It is "radius" for a ball, and "weight" for a penalty.
-    """
+    """The name of the size parameter: "radius" for a ball, "weight" for a penalty."""
     least: ClassVar[Fraction] = Fraction(1, 10**100)
-    """The smallest weight of a divergence penalty, or radius of a divergence ball, that is allowed.
-    """
+    """The smallest allowed weight of a penalty, or radius of a ball."""
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
@@ -70,11 +66,11 @@ class PowerDivergence(OverPrior):
     @property
     @abstractmethod
     def alpha(self) -> Fraction:
-        """The order α > 0 of the power divergence, as in t^α."""
+        """The order α > 0 of the power divergence."""
 
     @property
     def scale(self) -> Fraction:
-        """The factor s > 0 by which the power divergence is multiplied."""
+        """The factor s > 0 of the power divergence."""
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
@@ -102,7 +98,7 @@ class PowerDivergence(OverPrior):
         return self.alpha * (self.alpha - 1) / self.scale
 
     def _kappa(self, m: int) -> Vector:
-        """Return the vector π^{1−α} for the prior π, with a single entry if π is uniform."""
+        """Return π^{1−α}, with a single entry if the prior π is uniform."""
         return np.power(np.full(1, 1.0 / m), -self._q) if self.prior is None else self._powers
 
     @cached_property
@@ -113,7 +109,7 @@ class PowerDivergence(OverPrior):
         return powers
 
     def divergence(self, d: Vector) -> float:
-        """Return the divergence D(d) as a double, or inf if d is outside the domain of D."""
+        """Return D(d) as a double, or inf if d is outside the domain of D."""
         d = np.asarray(d, dtype=np.float64)
         pi = self.center(d.size)
         if self.alpha == 2:
@@ -125,10 +121,7 @@ class PowerDivergence(OverPrior):
         return max(0.0, float((pi * terms).sum()) / float(self._curve))
 
     def enclosed_divergence(self, d: Interval) -> Interval:
-        """Return an interval that contains D(d) for every point d of the simplex in a box.
-
-        D is the divergence, and the argument `d` is the box.
-        """
+        """Evaluate D over the points of the simplex in the box `d`."""
         pi = self._pi(d.lower.size)
         if self.alpha == 2:
             return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
@@ -147,7 +140,7 @@ class PowerDivergence(OverPrior):
         return Interval(max(whole.down, near.down, 0.0), min(whole.up, near.up))
 
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
-        """Return an interval that contains c Σ π φ*(x / c) for c > 0.
+        """Enclose c Σ π φ*(x / c) for c > 0.
 
         φ* is the conjugate of the generator φ on t >= 0.
         """
@@ -300,8 +293,8 @@ class DivergencePenalty(PowerDivergence):
 class DivergenceBall(Ball, PowerDivergence):
     """The indicator of D(d) <= r for a power divergence D of scale s and generator φ.
 
-    Let π be the prior distribution, and let u be the margins. The relaxed margin is the maximum of
-    γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) over all numbers γ and all multipliers λ >= 0.
+    The relaxed margin is the maximum of γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) over all numbers γ and
+    all multipliers λ >= 0.
     """
 
     size_name: ClassVar[str] = "radius"
@@ -328,7 +321,7 @@ class DivergenceBall(Ball, PowerDivergence):
 
     @property
     def _bound(self) -> float:
-        """The logarithm of the bound on the energy Σ π^{1−α} d^α, or −inf if there is none."""
+        """The logarithm of the upper bound on Σ π^{1−α} d^α, or −inf if there is none."""
         share = self.radius * self._curve
         return math.log1p(float(share)) if share > -1 else -math.inf
 

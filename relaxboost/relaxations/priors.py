@@ -1,4 +1,4 @@
-"""The base class of relaxations relative to a prior distribution π over the examples."""
+"""The base class of relaxations with a prior distribution π over the examples."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from relaxboost.relaxations.description import Description
 def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     """Return the prior as a tuple of exact floats and Fractions, or None for the uniform prior.
 
-    The function raises InputError if `prior` is not a vector of finite numbers >= 0 that sum to one
-    within 1e-9.
+    InputError is raised unless `prior` is a vector of finite numbers >= 0 that sum to one within
+    1e-9.
     """
     if prior is None:
         return None
@@ -54,10 +54,10 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
 
 
 class OverPrior(Relaxation, Bounds, Description):
-    """The base class of relaxations f relative to a prior distribution π.
+    """The base class of relaxations with a prior distribution π.
 
-    π is the field `prior` divided by its exact sum, or the uniform distribution if `prior` is None.
-    If π_i = 0 and d_i is not 0, then f(d) is infinite.
+    π is the field `prior` divided by its exact sum, or uniform if `prior` is None. If π_i = 0 and
+    d_i is not 0, then f(d) is infinite.
     """
 
     per_example: ClassVar[str] = "prior"
@@ -87,13 +87,13 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _prior(self) -> Vector:
-        """The prior distribution π as doubles, with a relative error of a few rounding errors."""
+        """The prior π as doubles, accurate to a few ulps."""
         prior = np.array([float(p) for p in self.prior])
         return prior / math.fsum(prior.tolist())
 
     @cached_property
     def _zeros(self) -> NDArray[np.bool_] | None:
-        """The boolean mask of the examples with π_i = 0 in the prior π, or None if all π_i > 0."""
+        """The mask of the examples with π_i = 0, or None if all π_i > 0."""
         if self.prior is None:
             return None
         zeros = np.array([p == 0 for p in self.prior])
@@ -101,7 +101,7 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _log_prior(self) -> Vector | None:
-        """The logarithms of the positive entries of the prior π, or None for the uniform π."""
+        """The logarithms of the positive π_i, or None if π is uniform."""
         if self.prior is None:
             return None
         # A positive Fraction may be too small for a double, but its logarithm is not.
@@ -124,16 +124,16 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
 
     def _pi(self, m: int) -> Interval:
-        """Return intervals that contain the positive π_i, or one interval for a uniform π."""
+        """Return intervals around the positive π_i, or a single one if π is uniform."""
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _enclosed(self, m: int) -> Interval:
-        """Return intervals that contain the prior π of all examples, including zeros."""
+        """Return intervals around all π_i, including zeros."""
         pi = self._pi(m)
         return Interval(self._spread_out(pi.lower), self._spread_out(pi.upper))
 
     def _exact(self, m: int) -> list[Fraction]:
-        """Return the prior π of all examples, including zeros, as fractions."""
+        """Return all π_i, including zeros, as fractions."""
         given = [Fraction(p) for p in self.prior or [1] * m]
         total = sum(given, Fraction(0))
         return [p / total for p in given]
@@ -142,7 +142,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return m if self._zeros is None else m - int(self._zeros.sum())
 
     def _inside(self, u: Any) -> Vector:
-        """Return the entries of `u` at the examples whose prior π_i is positive."""
+        """Return the entries of `u` at the examples with π_i > 0."""
         u = np.asarray(u, dtype=np.float64)
         return u if self._zeros is None else u[~self._zeros]
 
@@ -150,10 +150,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return self._zeros is None or not np.any(d[self._zeros])
 
     def _spread_out(self, inside: Vector) -> Vector:
-        """Return a vector with an entry for each example, from the entries where π_i > 0.
-
-        `inside` contains these entries, and the others are zero.
-        """
+        """Fill in zeros at the examples with π_i = 0. `inside` contains the other entries."""
         if self._zeros is None:
             return inside
         d = np.zeros(self._zeros.size)

@@ -1,4 +1,4 @@
-"""The spectra of `SpectralRisk`, which are the weights of the sorted margins."""
+"""The spectra of `SpectralRisk`: weights of the sorted margins."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.vectors import enclose_vector
 
 _DIGITS = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""The decimal context in which powers and exponentials are computed.
+"""The decimal context of powers and exponentials.
 
-With 40 digits, a difference of powers has 80 correct bits. Functions of decimals have the same
-digits on every machine, unlike functions of floats.
+With 40 digits, a difference of powers has 80 correct bits. Unlike floats, decimals have the same
+digits on every machine.
 """
 
 
 @dataclass(init=False, repr=False, unsafe_hash=True)
 class Spectrum:
-    """Weights s_1 >= ... >= s_m >= 0 with sum one, which are proportional to integers.
+    """Weights s_1 >= ... >= s_m >= 0 with sum one, proportional to integers.
 
-    `tops` contains the non-increasing integers. `counts` contains the number of times that each
-    integer occurs, by default once.
+    The integers `tops` do not increase. Each occurs `counts` times, by default once.
     """
 
     tops: tuple[int, ...]
@@ -52,27 +51,27 @@ class Spectrum:
         self.m = sum(self.counts)
 
     def key(self) -> str:
-        """Return a string with the number of weights and the SHA-256 digest of all weights."""
+        """Return a string with the number of weights and their SHA-256 digest."""
         text = ",".join(f"{t:x}*{n}" for t, n in zip(self.tops, self.counts, strict=True))
         return f"{self.m} weights {sha256(text.encode()).hexdigest()}"
 
     def integers(self) -> Iterator[int]:
         """Yield the integers to which the weights are proportional, in decreasing order.
 
-        A weight is its integer divided by `below`, the sum of all integers.
+        Each weight is its integer divided by `below`, the sum of all integers.
         """
         for top, count in zip(self.tops, self.counts, strict=True):
             yield from [top] * count
 
     def fractions(self) -> list[Fraction]:
-        """Return the weights of the spectrum as fractions, with an entry for each sorted margin."""
+        """Return the weights as fractions, one for each sorted margin."""
         values = [Fraction(top, self.below) for top in self.tops]
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 
     def mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """Return the pairs (k, p) of the mixture Σ p AvgMin_k that has this spectrum.
+        """Return the pairs (k, p) of the mixture Σ p AvgMin_k with this spectrum, with integer k.
 
-        The soft margin AvgMin_k is the mean of the k smallest margins. All k are integers.
+        AvgMin_k is the mean of the k smallest margins.
         """
         ends = accumulate(self.counts)
         drops = (here - after for here, after in pairwise([*self.tops, 0]))
@@ -84,17 +83,17 @@ class Spectrum:
 
     @cached_property
     def near(self) -> Vector:
-        """The weights of the sorted margins as doubles, from the smallest margin to the largest."""
+        """The weights as doubles, from the smallest margin to the largest."""
         return np.repeat([top / self.below for top in self.tops], self.counts)
 
     @cached_property
     def sums(self) -> Vector:
-        """The sums φ(j) = s_1 + ... + s_j of the first j weights of the spectrum, as doubles."""
+        """The cumulative sums φ(j) = s_1 + ... + s_j as doubles."""
         return np.cumsum(self.near)
 
     @cached_property
     def enclosed(self) -> Interval:
-        """A vector of intervals of doubles that contain the exact weights of the spectrum."""
+        """Intervals of doubles around the exact weights."""
         runs = enclose_vector(tuple(Fraction(top, self.below) for top in self.tops))
         return Interval(np.repeat(runs.lower, self.counts), np.repeat(runs.upper, self.counts))
 
@@ -106,9 +105,9 @@ def integers(values: Sequence[Fraction]) -> list[int]:
 
 
 def of_mixture(m: int, pairs: Iterable[tuple[Fraction, Fraction]]) -> Spectrum:
-    """Return the weights of m sorted margins in the mixture Σ p AvgMin_k, from its pairs (k, p).
+    """Return the spectrum of the mixture Σ p AvgMin_k for m examples, from its pairs (k, p).
 
-    The soft margin AvgMin_k is the mean of the k smallest margins.
+    AvgMin_k is the mean of the k smallest margins.
     """
     # φ(j) is the sum of p over k <= j, plus j times the slope, the sum of p/k over k > j. One sweep
     # over all k in increasing order computes φ(j) at each j at which s may change, and before it.
@@ -140,7 +139,7 @@ def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
 
 
 def of_weights(values: Sequence[Fraction]) -> Spectrum:
-    """Return the spectrum with the given weights, or raise InputError if they are not valid."""
+    """Return the spectrum with the given weights, or raise InputError if they are invalid."""
     tops = integers(values)
     for j, (here, after) in enumerate(pairwise(tops)):
         if after > here:
@@ -159,10 +158,9 @@ def of_weights(values: Sequence[Fraction]) -> Spectrum:
 
 
 def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
-    """Return the weights of m sorted margins whose sums are given by the function φ = `phi`.
+    """Return the spectrum with the cumulative sums φ(j/m) for a function φ = `phi`.
 
-    The j-th smallest margin has the weight φ(j/m) − φ((j − 1)/m). The function raises InputError if
-    φ is not concave, if it decreases, or if φ(0) is not 0 or φ(1) is not 1.
+    InputError is raised if φ is not concave, if it decreases, or if φ(0) is not 0 or φ(1) is not 1.
     """
     given = [phi(Fraction(j, m)) for j in range(m + 1)]
     values = [exact(_OWNER, f"phi({j}/{m})", value) for j, value in enumerate(given)]
@@ -187,18 +185,17 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
 
 
 def gini(m: int) -> Spectrum:
-    """Return the weights of m sorted margins in the risk `SpectralRisk.gini`.
+    """Return the spectrum of `SpectralRisk.gini` for m examples, (2m − 1, ..., 3, 1)/m².
 
-    The weights are (2m − 1, ..., 3, 1)/m². The j smallest margins have the total weight φ(j/m) with
-    φ(t) = 1 − (1 − t)².
+    Its cumulative sums are φ(j/m) with φ(t) = 1 − (1 − t)².
     """
     return Spectrum(range(2 * m - 1, 0, -2))
 
 
 def extremile(m: int, r: Fraction) -> Spectrum:
-    """Return the weights of m sorted margins in the risk `SpectralRisk.extremile` of order r.
+    """Return the spectrum of `SpectralRisk.extremile` for m examples.
 
-    The j smallest margins have the total weight φ(j/m) with φ(t) = 1 − (1 − t)^r.
+    Its cumulative sums are φ(j/m) with φ(t) = 1 − (1 − t)^r.
     """
     # The weights are exact if r is an integer and all powers of j surely have at most 4096 bits.
     # Larger integers would make every operation with the weights slow.
@@ -210,17 +207,17 @@ def extremile(m: int, r: Fraction) -> Spectrum:
 
 
 def power(m: int, r: Fraction) -> Spectrum:
-    """Return the weights of m sorted margins in the risk `SpectralRisk.power` with exponent r.
+    """Return the spectrum of `SpectralRisk.power` for m examples.
 
-    The j smallest margins have the total weight φ(j/m) with φ(t) = t^r.
+    Its cumulative sums are φ(j/m) with φ(t) = t^r.
     """
     return _rounded([_DIGITS.subtract(after, here) for here, after in pairwise(_powers(m, r))])
 
 
 def exponential(m: int, c: Fraction) -> Spectrum:
-    """Return the weights of m sorted margins in the risk `SpectralRisk.exponential` for given c.
+    """Return the spectrum of `SpectralRisk.exponential` for m examples.
 
-    The j smallest margins have the total weight φ(j/m) with φ(t) = (1 − e^(−ct)) / (1 − e^(−c)).
+    Its cumulative sums are φ(j/m) with φ(t) = (1 − e^(−ct)) / (1 − e^(−c)).
     """
     # s_j is proportional to e^(−cj/m).
     ratio = _DIGITS.exp(_DIGITS.divide(-c.numerator, c.denominator * m))
@@ -228,10 +225,9 @@ def exponential(m: int, c: Fraction) -> Spectrum:
 
 
 def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
-    """Return the weights of m sorted margins in the risk `SpectralRisk.mean_cvar`.
+    """Return the spectrum of `SpectralRisk.mean_cvar` for m examples.
 
-    The j smallest margins have the total weight φ(j/m) with
-    φ(t) = (1 − weight) t + weight min(1, t/fraction).
+    Its cumulative sums are φ(j/m) with φ(t) = (1 − weight) t + weight min(1, t/fraction).
     """
     return of_mixture(m, [(Fraction(m), 1 - weight), (fraction * m, weight)])
 
@@ -274,10 +270,7 @@ _RULES: dict[str, Callable[..., Spectrum]] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule that determines the spectrum of a `SpectralRisk`.
-
-    The rule is valid for any number m of examples, or for a single m.
-    """
+    """A rule for the spectrum of a `SpectralRisk`, for any number of examples or only one."""
 
     name: str
     parameters: tuple[Any, ...]
@@ -286,10 +279,7 @@ class Rule:
 
     @classmethod
     def named(cls, name: str, *parameters: Any) -> Rule:
-        """Return the rule that computes a spectrum for any number of examples.
-
-        It calls the function with the name `name` in `_RULES` with the given parameters.
-        """
+        """Return the rule that calls the function `name` in `_RULES` with the given parameters."""
         texts = (spell(x) if isinstance(x, Fraction) else repr(x) for x in parameters)
         return cls(name, parameters, f"{name}({', '.join(texts)})")
 
@@ -297,23 +287,17 @@ class Rule:
     def only(cls, spectrum: Spectrum, shown: str) -> Rule:
         """Return the rule that always yields the given spectrum.
 
-        It is valid only for the number of examples for which this spectrum has weights.
+        It is valid only for the number of examples of this spectrum.
         """
         return cls("", (spectrum,), shown)
 
     @property
     def m(self) -> int | None:
-        """The number of examples for which this rule determines a spectrum.
-
-        It is None if the rule is valid for any number of examples.
-        """
+        """The only number of examples for which the rule is valid, or None for any number."""
         return self.parameters[0].m if not self.name else None
 
     def at(self, m: int) -> Spectrum:
-        """Return the spectrum for m examples.
-
-        The method raises InputError if the rule is valid only for another number of examples.
-        """
+        """Return the spectrum for m examples, or raise InputError if the rule is for another m."""
         if self.name:
             return _RULES[self.name](m, *self.parameters)
         if self.m != m:
@@ -324,12 +308,12 @@ class Rule:
         return self.parameters[0]
 
     def key(self) -> str:
-        """Return the string that represents the rule in the result of `SpectralRisk.key`."""
+        """Return the text of the rule in `SpectralRisk.key`."""
         return self.parameters[0].key() if not self.name else self.shown
 
 
 class OfSpectrum(Relaxation):
-    """The base class of `SpectralRisk`. It computes a spectrum for each number of examples."""
+    """The base class of `SpectralRisk`, which computes the spectrum for m examples."""
 
     ks: Any
     weights: Any
@@ -344,7 +328,7 @@ class OfSpectrum(Relaxation):
         return {}
 
     def _spectrum(self, m: int) -> Spectrum:
-        """Return the spectrum for m sorted margins, or raise InputError if it is for another m."""
+        """Return the spectrum for m examples, or raise InputError if it is for another m."""
         known = self._spectra
         if m not in known:
             if self._rule is not None:
@@ -358,7 +342,7 @@ class OfSpectrum(Relaxation):
         return known[m]
 
     def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
-        """Return the pairs (k, p) of the mixture Σ p AvgMin_k of soft margins that is the risk.
+        """Return the pairs (k, p) of the mixture Σ p AvgMin_k that is the risk.
 
         The shares satisfy p > 0 and Σ p = 1.
         """
@@ -368,7 +352,7 @@ class OfSpectrum(Relaxation):
         return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
 
     def _is_program(self, m: int) -> bool:
-        """Return whether f mixes at most 32 soft margins, so that it is a small linear program."""
+        """Return whether f mixes few enough soft margins for a small linear program."""
         parts = self._spectrum(m).tops if self._rule is not None else self.ks
         # The program has m variables for each soft margin. The sorting network, which replaces it,
         # has about 2 log² m variables for each example.
@@ -426,9 +410,8 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
     """Return the level τ >= 0 to which several supplies fall when a total of `need` is taken.
 
-    `left` contains the size of each supply in units of its cap in `caps`. At most one unit is taken
-    from each supply, so that τ solves Σ cap · min(1, [left − τ]_+) = `need`. The result is 0 if
-    there is no such τ.
+    `left` contains each supply in units of its cap in `caps`. At most one unit is taken from each,
+    so τ solves Σ cap · min(1, [left − τ]_+) = `need`. The result is 0 if there is no such τ.
     """
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, Fraction(0)) for x in left), Fraction(0)}, reverse=True)

@@ -1,4 +1,4 @@
-"""Weighted means of the sorted margins, which are spectral risk measures of the losses."""
+"""Spectral risk measures: weighted means of the sorted margins."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the distribution that minimises <d, u> + β Σ d log d among the d majorised by s.
+    """Return the minimiser of <d, u> + β Σ d log d over the d majorised by the spectrum s.
 
-    The margins u are in increasing order, and s is the spectrum.
+    The margins u are in increasing order.
     """
     # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
     # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
@@ -199,21 +199,21 @@ class _DescriptionOfRisk(OfSpectrum, Description):
 
 @dataclass(frozen=True)
 class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
-    """The relaxation whose relaxed margin is a weighted mean of the sorted margins, Σ s_j u_(j).
+    """A spectral risk measure: the relaxed margin is a weighted mean Σ s_j u_(j) of sorted margins.
 
-    This is a spectral risk of the losses −u. The margins in increasing order are
-    u_(1) <= u_(2) <= ..., and their weights s_1 >= s_2 >= ... >= 0 sum to one. These weights are
-    called the spectrum. `SpectralRisk(ks, weights)` is the mixture Σ p_l AvgMin_{k_l}(u) of soft
-    margins. Its spectrum is s_j = φ(j) − φ(j − 1) with φ(j) = Σ p_l min(1, j/k_l). For a single k
-    the risk is that of `Capped(k)`. The method `from_spectrum` accepts any spectrum. The methods
-    `gini`, `exponential`, `extremile`, `power` and `mean_cvar` return spectra from the literature.
+    The losses are −u. The margins in increasing order are u_(1) <= u_(2) <= ..., and their weights
+    s_1 >= s_2 >= ... >= 0, the *spectrum*, sum to one. `SpectralRisk(ks, weights)` is the mixture Σ
+    p_l AvgMin_{k_l}(u) of soft margins. Its spectrum is s_j = φ(j) − φ(j − 1) with φ(j) = Σ p_l
+    min(1, j/k_l). For a single k the risk is that of `Capped(k)`. The method `from_spectrum`
+    accepts any spectrum. The methods `gini`, `exponential`, `extremile`, `power` and `mean_cvar`
+    return spectra from the literature.
 
-    The relaxation f is an indicator. Its domain contains the d whose j largest |d_i| sum to at most
-    φ(j) = s_1 + ... + s_j for every j. The conjugate is f*(θ) = Σ s_j |θ|_(j) with the |θ_i| in
-    decreasing order. For a mixture the domain is
-    {d: |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l}, since both sets are closed and convex,
-    depend on |d| only, and have the same support function. If the mixture has more than 32 soft
-    margins, f is not written as a linear program, and certificates contain the spectrum.
+    The relaxation f is the indicator of the d whose j largest |d_i| sum to at most φ(j) = s_1 + ...
+    + s_j for every j. The conjugate is f*(θ) = Σ s_j |θ|_(j) with the |θ_i| in decreasing order.
+    For a mixture the domain is {d: |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l}, since both
+    sets are closed and convex, depend on |d| only, and have the same support function. If the
+    mixture has more than 32 soft margins, f is not written as a linear program, and certificates
+    contain the spectrum.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     ks: Any
     weights: Any
     _rule: Any = field(default=None, init=False, repr=False)
-    """The rule that determines the spectrum of this risk if `ks` and `weights` are empty."""
+    """The rule for the spectrum if `ks` and `weights` are empty."""
 
     def __post_init__(self) -> None:
         ks = exact_vector("SpectralRisk", "ks", self.ks)
@@ -324,11 +324,11 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def gini(cls) -> SpectralRisk:
-        """Return the spectral risk of the mean margin minus half of Gini's mean difference.
+        """Return the risk of the mean margin minus half of Gini's mean difference.
 
         The relaxed margin F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²) is the mean of min(u_i, u_j)
-        over all pairs of i and j. The exact weight of the r-th smallest margin is
-        (2(m − r) + 1)/m² (Yitzhaki 1982).
+        over all pairs of i and j. The exact weight of the r-th smallest margin is (2(m − r) + 1)/m²
+        (Yitzhaki 1982).
         """
         return cls._of(spectra.Rule.named("gini"))
 
@@ -345,29 +345,29 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
-        """Return the spectral risk whose relaxed margin is the extremile of order r in [1, 1e9].
+        """Return the risk whose relaxed margin is the extremile of order r in [1, 1e9].
 
         For an integer r, F(u) is the expected minimum of r margins drawn with replacement. The
-        integrated spectrum is φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with
-        r = log(1/2)/log(1 − τ)). The weights are exact if r is an integer and r times the number of
+        integrated spectrum is φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with r =
+        log(1/2)/log(1 − τ)). The weights are exact if r is an integer and r times the number of
         bits of m is at most 4096. Otherwise the weights are rounded as for `exponential`.
         """
-        remedy = "the extremile is the mean of the least of r random margins; r = 1 is the mean"
+        remedy = "the extremile is the expected minimum of r random margins; r = 1 is the mean"
         return cls._of_number("extremile", "r", r, remedy, low=1)
 
     @classmethod
     def power(cls, r: Any) -> SpectralRisk:
-        """Return the spectral risk of the proportional hazard transform with exponent r.
+        """Return the risk of the proportional hazard transform with exponent r in [1e-9, 1].
 
-        The exponent satisfies 1e-9 <= r <= 1. The integrated spectrum is φ(t) = t^r (Wang 1995,
-        whose ρ is 1/r). The weights are rounded as for `exponential`.
+        The integrated spectrum is φ(t) = t^r (Wang 1995, whose ρ is 1/r). The weights are rounded
+        as for `exponential`.
         """
         remedy = "r = 1 is the mean, and a smaller r weighs bad examples more"
         return cls._of_number("power", "r", r, remedy, high=1)
 
     @classmethod
     def mean_cvar(cls, weight: Any, fraction: Any) -> SpectralRisk:
-        """Return the spectral risk that mixes the mean and the CVaR of the margins.
+        """Return the risk that mixes the mean and the CVaR of the margins.
 
         The relaxed margin is (1 − weight) · mean + weight · CVaR. The CVaR is the mean of the worst
         `fraction` of the margins. `weight` and `fraction` are exact. A float `fraction` means the
@@ -375,7 +375,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         """
         owner = "SpectralRisk.mean_cvar(weight, fraction)"
         weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")
-        remedy = "the CVaR is the mean of this share of worst examples"
+        remedy = "the CVaR is the mean of this share of the worst margins"
         exact_between(owner, "fraction", fraction, Fraction(1, 10**9), 1, remedy)
         return cls._of(spectra.Rule.named("mean_cvar", weight, exact_share(fraction)))
 

@@ -1,4 +1,4 @@
-"""The ball and the penalty of the norm Σ a_i |d_i|, which is linear on the simplex."""
+"""The norm Σ a_i |d_i|, which is linear on the simplex, as a ball and as a penalty."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class SumBall(_OfSumNorm, NormBall):
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
         """Return the threshold γ = min_i (u_i + λ a_i), the multiplier λ, and the minimiser d.
 
-        The multiplier λ maximises γ − λ r for the radius r.
+        λ maximises γ − λ r for the radius r.
         """
         a = self.factors * np.ones(u.size)
         r = float(self.radius)

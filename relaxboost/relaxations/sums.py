@@ -36,7 +36,7 @@ from relaxboost.relaxations.own import check_returns, has_own_class
 class SumWitness(NamedTuple):
     """A split of the margins u into v and u − v, which proves a lower bound on F(u).
 
-    The fields contain the data that prove a bound on f1 at v, and on f2 at u − v.
+    The other fields prove bounds on the terms: f1 at v, and f2 at u − v.
     """
 
     gamma: float
@@ -47,11 +47,7 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return the sum of two relaxations.
-
-    If a family of relaxations represents the sum, the result belongs to this family. Otherwise it
-    is a `Sum`.
-    """
+    """Return the sum of two relaxations, a `Sum` unless a family represents the sum."""
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)
@@ -59,7 +55,7 @@ def add(first: Relaxation, second: Relaxation) -> Relaxation:
 
 
 def _entropy(f: Relaxation) -> float:
-    """Return the factor c if f is c times the relative entropy to the uniform prior, or else 0."""
+    """Return c if f is c times the relative entropy to the uniform prior, or else 0."""
     c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
     plain = not has_own_class(of)
     weight = c * of.weight if plain and isinstance(of, KLPenalty) and of.prior is None else 0
@@ -124,10 +120,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return SumWitness(first.gamma + second.gamma, v, first, second)
 
     def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
-        """Return the minimiser d for F(u) and the best split v of u.
-
-        Return None if d and v must be computed by a solver.
-        """
+        """Return the minimiser d for F(u) and the best split v, or None if they need a solver."""
         # For f = g + c KL, d is `g.distribution` at β = c. It also minimises <v, d> + g(d) at the
         # margins v = u + c log(m d), by the optimality conditions of d.
         for g, other in (self._operands, self._operands[::-1]):
@@ -140,7 +133,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
-        """Return the margins u − v of the second term f2 of the sum, rounded downwards."""
+        """Return the margins u − v of the second term, rounded downwards."""
         # F2 is non-decreasing, so a bound at smaller margins is valid too.
         with np.errstate(over="ignore"):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
@@ -242,13 +235,13 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     """The sum of two relaxations, written ``f1 + f2``.
 
     The relaxed margin satisfies F(u) >= F1(v) + F2(u − v) for every v, with equality for the best
-    v. Such a split of the margins u into v and u − v proves a lower bound. The level of proof is
-    the weaker level of the two terms. cvxpy computes distributions. It also computes F, unless one
-    term is a relative entropy to the uniform prior and the other term needs no solver for its
+    v. Each split of the margins u into v and u − v therefore proves a lower bound. The proof level
+    is the weaker level of the two terms. cvxpy computes distributions. It also computes F, unless
+    one term is a relative entropy to the uniform prior and the other term needs no solver for its
     distributions. The conjugate is the infimal convolution of f1* and f2*.
 
-    An upper bound requires a point at which *both* terms have proved bounds. The point is near d,
-    or between d and `center(m)`. If no such point exists, the level is numerical.
+    An upper bound requires a point near d, or between d and `center(m)`, where *both* terms have
+    proved bounds. If no such point exists, the level is numerical.
     """
 
     family = "relaxboost.Sum"
@@ -362,10 +355,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return those `points` near which both terms of the sum have upper bounds.
-
-        The bounds are valid at a point whose l1 distance is at most `within`.
-        """
+        """Return those `points` with upper bounds on both terms within the l1 distance `within`."""
         found = []
         for d in points:
             value, apart = self._common(d, sum_bounds(d))

@@ -1,4 +1,4 @@
-"""The ball of distributions near a prior distribution in the total variation distance."""
+"""The total-variation ball around a prior distribution."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class TotalVariationBall(Ball, OverPrior):
     examples. The worst distribution moves the weight r from the largest margins to the smallest
     margin (Jiang & Guan 2018). So the relaxed margin is F(u) = r min u + (1 − r) M, where M is the
     mean under π of the smallest margins, whose weights in π sum to 1 − r. An example with π_i = 0
-    can gain weight. The conjugate is f*(θ) = <π, θ> + 2r ‖θ‖_inf. Condition (iii) of SS09 Thm 7,
-    monotonicity, is violated for m > 1: if another entry of d = π + 2r e_1 is set to 0, f becomes
+    can gain weight. The conjugate is f*(θ) = <π, θ> + 2r ‖θ‖_inf. For m > 1, f is not monotone
+    (condition (iii) of SS09 Thm 7): if another entry of d = π + 2r e_1 is set to 0, f becomes
     infinite.
 
     Parameters

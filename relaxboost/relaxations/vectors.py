@@ -1,4 +1,4 @@
-"""Functions that check parameters that are vectors of numbers, and convert them exactly."""
+"""Validation and exact conversion of vector parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost._core.rounding import float_down, float_up
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
     """Return `values` as a tuple of exact numbers.
 
-    The function raises InputError unless `values` is a non-empty vector of finite numbers.
+    InputError is raised unless `values` is a non-empty vector of finite numbers.
     """
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{owner} needs {name} to be a vector, got shape {values.shape}")
@@ -46,23 +46,20 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
 
 
 def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
-    """Return a vector of intervals: the narrowest interval of doubles around each exact value."""
+    """Return the narrowest interval of doubles around each exact value."""
     low = np.array([float_down(value) for value in values])
     return Interval(low, np.array([float_up(value) for value in values]))
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return a string with the exact values, or with their number if there are more than eight."""
+    """Return the exact values as text, or their number if there are more than eight."""
     if len(values) <= MAX_ITEMS_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return the text of a relaxation's parameter for the string that its method `key` returns.
-
-    The text of an array contains a digest of the entries.
-    """
+    """Return the text of a parameter in `key`. The text of an array contains a digest."""
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):

@@ -1,7 +1,7 @@
 """Plots of relaxations and solutions, which need the `plots` extra.
 
-Each function draws on the given Axes, or on Axes of a new figure. It returns the Axes, or an array
-of several Axes. Curves differ in colour and in dashes or markers. Legends are below the Axes.
+Each function draws on the given Axes or on a new figure, and returns the Axes or an array of them.
+Curves differ in colour and in dashes or markers. Legends are below the Axes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from relaxboost.solvers.comparison import MethodComparison
 
 SUFFIXES = (".png", ".pdf", ".svg")
 LEGEND_CHARACTERS = 150
-"""The largest length of the repr of a relaxation in a legend, which is about four lines."""
+"""The maximum length of a relaxation's repr in a legend, about four lines."""
 _MARKERS = "os^Dv"
 _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
@@ -35,10 +35,7 @@ def _style(index: int) -> dict[str, Any]:
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return the Axes for the panels of a picture as an array.
-
-    `axes` contains the Axes that the caller has passed. If it is None, a new figure is made.
-    """
+    """Return the caller's Axes as an array, or those of a new figure if `axes` is None."""
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
@@ -46,7 +43,7 @@ def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
         axes = Figure(figsize=size, layout="constrained").subplots(1, count)
     found = np.ravel(axes)
     if found.size != count:
-        raise InputError(f"this picture needs {count} Axes, but axes has {found.size}")
+        raise InputError(f"this plot needs {count} Axes, but axes has {found.size}")
     return found
 
 
@@ -78,11 +75,11 @@ def overview(*solutions: Solution, title: str = "", axes: Any = None) -> Any:
     Parameters
     ----------
     *solutions : Solution
-        The solutions to draw. Each has its own colour.
+        The solutions to draw, each in its own colour.
     title : str
         The title of the picture.
     axes : two Axes, optional
-        The Axes of matplotlib to draw on. By default, a new figure is made.
+        The matplotlib Axes to draw on. By default, a new figure is made.
 
     Examples
     --------
@@ -110,13 +107,13 @@ def portrait(
     Parameters
     ----------
     *relaxations : Relaxation
-        The relaxations to draw. Each has its own colour.
+        The relaxations to draw, each in its own colour.
     margins : array of shape (m,)
         The margins for which the distributions are optimal.
     beta : float
         The smoothing parameter of the distributions, > 0.
     axes : three Axes, optional
-        The Axes of matplotlib to draw on. By default, a new figure is made.
+        The matplotlib Axes to draw on. By default, a new figure is made.
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
         raise InputError("portrait needs at least one relaxation, such as rb.Capped(k=5)")
@@ -130,10 +127,9 @@ def portrait(
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
     """Draw the penalty f of each relaxation along a line of distributions over m examples.
 
-    The line passes through the center of f, and ends with all weight on one example. The center is
-    the uniform distribution unless f is infinite there. The example has the largest weight in the
-    center, and the weights of the others keep their proportions. A vertical line marks each point
-    at which f becomes infinite.
+    The line passes through the center of f and ends with all weight on one example, the heaviest in
+    the center. The other weights keep their proportions. The center is the uniform distribution
+    unless f is infinite there. A vertical line marks each point where f becomes infinite.
     """
 
     def price(f: Relaxation) -> Callable[[float], float]:
@@ -158,7 +154,7 @@ def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
 def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: Any = None) -> Any:
     """Draw the conjugate f* of each relaxation at θ = (t, 0, ..., 0) for 0 <= t <= `most`.
 
-    A vertical line marks each point at which f* becomes infinite.
+    A vertical line marks each point where f* becomes infinite.
     """
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     axis = np.eye(m)[0]
@@ -172,9 +168,9 @@ def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: An
 def draw_distribution(
     *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
 ) -> Any:
-    """Draw the distribution over the examples that is optimal for each relaxation at given margins.
+    """Draw each relaxation's optimal distribution over the examples at given margins.
 
-    The entropy with the weight `beta` smooths the distribution.
+    An entropy term of weight `beta` smooths the distribution.
     """
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     u = np.sort(np.asarray(margins, dtype=np.float64))
@@ -223,7 +219,7 @@ def _curves(
 ) -> None:
     """Draw a curve for each relaxation where it is finite, with a vertical line at each end.
 
-    The function `of` returns the curve of a relaxation as a function of one number.
+    The function `of` returns a relaxation's curve as a function of one number.
     """
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
@@ -261,18 +257,18 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
     """Draw the regret of online learners against the number of examples, and return the Axes.
 
-    An area between the lower and the upper bound shows the regret of a learner. Thin lines show the
-    upper bounds on the regret that theorems give.
+    The shaded area of a learner lies between its lower and upper bound. Thin lines show the
+    theoretical upper bounds.
 
     Parameters
     ----------
     *regrets : Regret
-        Results of calls of `online.regret`, one for each learner. The argument ``at`` of such a
-        call sets the numbers of examples for which the regret is drawn.
+        The results of `online.regret`, one for each learner. Its argument ``at`` sets the numbers
+        of examples for which the regret is drawn.
     title : str
         The title of the picture.
     axes : Axes, optional
-        The Axes of matplotlib to draw on. By default, a new figure is made.
+        The matplotlib Axes to draw on. By default, a new figure is made.
     """
     if not regrets or not all(isinstance(one, Regret) for one in regrets):
         raise InputError("regret_curves needs at least one Regret, as returned by online.regret")
@@ -310,7 +306,7 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
     title : str
         The title of the picture.
     axes : Axes, optional
-        The Axes of matplotlib to draw on. By default, a new figure is made.
+        The matplotlib Axes to draw on. By default, a new figure is made.
     """
     if not isinstance(comparison, MethodComparison):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Reports about a solution, as text for readers and as data for programs."""
+"""Reports about a solution, as text and as JSON data."""
 
 from __future__ import annotations
 
@@ -24,23 +24,20 @@ _QUANTILES = {
     "75%": 0.75,
     "max": 1.0,
 }
-"""The quantiles of the margins in reports, as a dictionary from the name of a quantile to the share
-of the examples whose margin is at most this quantile. Most quantiles are low, because low margins
-show which examples are hard."""
+"""The margin quantiles in reports, by name, as shares of the examples.
+
+Most are low, because low margins show which examples are hard.
+"""
 
 
 def margin_quantiles(solution: Solution) -> dict[str, float]:
-    """Return the quantiles of the margins of the examples, as a dictionary from their names, "min"
-    to "max".
-    """
+    """Return the margin quantiles by name, from "min" to "max"."""
     values = np.quantile(solution.margins, list(_QUANTILES.values()))
     return dict(zip(_QUANTILES, values.tolist(), strict=True))
 
 
 def text(solution: Solution, most: int = 10) -> str:
-    """Return a report about a solution as text: its bounds, its rounds, its largest weights and its
-    margins.
-    """
+    """Return a text report about a solution: bounds, rounds, largest weights and margins."""
     s = solution
     lower, upper = show_bracket(s.lower, s.upper)
     certified = "certified" if bounds_of(s.game.relaxation).is_proved else "bracketed, numerical"
@@ -73,10 +70,7 @@ def _aligned(values: list[float], width: int) -> list[str]:
 
 
 def data(solution: Solution) -> dict[str, Any]:
-    """Return a solution as a dictionary that can be written as JSON.
-
-    The dictionary contains neither the distribution over the examples nor the history.
-    """
+    """Return a solution as a JSON-serialisable dictionary, without its distribution and history."""
     s = solution
     return {
         "lower": finite(s.lower),

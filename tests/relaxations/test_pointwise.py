@@ -403,7 +403,7 @@ def test_an_f_whose_multipliers_prove_nothing_is_refused_with_the_reason(monkeyp
     """At the declaration, and later in the message of the solution: its lower bound is -inf."""
     game = rb.Game(rng.uniform(-1, 1, (M, 3)), rb.Custom(ball_beside))
     monkeypatch.setattr(numerical.ConeBounds, "below", lambda *args, **options: -math.inf)
-    with pytest.raises(rb.InputError, match="cannot be used in a game: the multipliers"):
+    with pytest.raises(rb.InputError, match="cannot be used in a game: Clarabel's multipliers"):
         rb.Game(np.eye(3), rb.Custom(ball_beside))
     found = rb.solve(game, 1e-6)
     assert found.lower == -math.inf

@@ -1,4 +1,4 @@
-"""The margin matrix of all decision stumps for data of any size. The data are in files on disk."""
+"""The margin matrix of all decision stumps for data of any size, stored on disk."""
 
 from relaxboost.matrices.chunks.matrix import ChunkedMatrix, chunked
 

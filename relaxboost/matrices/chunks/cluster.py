@@ -1,7 +1,4 @@
-"""Tasks for the workers of a dask cluster, which read the files of a matrix of stumps.
-
-Each task computes sums over the examples.
-"""
+"""Tasks for dask workers, which sum over the examples of a stump matrix on disk."""
 
 from __future__ import annotations
 
@@ -26,11 +23,10 @@ _check = lru_cache(maxsize=64)(Pages.check)  # The files are checked once in eac
 def work(
     pages: Pages, vector: Path, then: Callable[[Whole], Any], features: range, rows: range
 ) -> list[Any]:
-    """Return a list with a result for each of the `features`, such as the largest edge of a stump.
+    """Return a result for each of the `features`, such as the largest edge of a stump.
 
-    For each bin of a feature, a vector is summed over those examples in `rows` that are in this
-    bin. The function `then` computes the result from the array of these sums. `vector` is the path
-    of the file that contains the vector.
+    The function `then` computes it from the sums of a vector over the examples of each bin. Only
+    the examples in `rows` count. `vector` is the path of the file with the vector.
     """
     # This function runs on a worker. The vector is a file in the folder of the pages. Features are
     # memory-mapped one by one, because dask treats many memory maps in a worker as a memory leak.
@@ -44,11 +40,10 @@ def work(
 class Cluster:
     """The workers of a dask client, which sum vectors over the examples in each bin of a feature.
 
-    Usually a task processes all rows of several features, and returns a result for each feature,
-    such as its largest edge. If there are more threads than features, a task processes one feature
-    and some of the rows. The task then returns the sums over these rows, and this process adds the
-    sums of all tasks. The sums are exact, so the result does not depend on the tasks or on the
-    workers. If a worker dies, another worker repeats its tasks.
+    Usually a task processes all rows of several features. If there are more threads than features,
+    it processes one feature and some of the rows, and this process adds the sums of all tasks. The
+    sums are exact, so the result does not depend on the tasks or on the workers. If a worker dies,
+    another worker repeats its tasks.
     """
 
     def __init__(self, client: Any, pages: Pages) -> None:
@@ -68,12 +63,11 @@ class Cluster:
         self._rows = cut_up(pages.m, -(-threads // len(pages.bins)), pages.page)
 
     def each(self, q: Whole, then: Callable[[Whole], Any]) -> list[Any]:
-        """Return a list with a result for each feature, such as the largest edge of its stumps.
+        """Return a result for each feature, such as the largest edge of its stumps.
 
-        For each bin of a feature, the vector `q` is summed over the examples in this bin. The
-        function `then` computes the result of the feature from the array of these sums.
-
-        If the cluster is no longer available, or cannot read the files, a ClusterError is raised.
+        The function `then` computes it from the sums of the vector `q` over the examples of each
+        bin. If the cluster is no longer available, or cannot read the files, ClusterError is
+        raised.
         """
         vector = self._pages.folder / f"vector-{uuid.uuid4().hex}"
         whole = len(self._rows) == 1

@@ -36,12 +36,11 @@ from relaxboost.matrices.stumps import StumpBulk, StumpMatrix, stump_digest
 class ChunkedMatrix(StumpMatrix):
     """The margin matrix of all decision stumps of data on disk.
 
-    The matrix has the same columns and the same digest as the `StumpMatrix` of the same data. The
-    edges of the stumps of a feature follow from sums: for each bin of the feature, the products
-    y_i d_i are summed over the examples in this bin. The products are rounded to integer multiples
-    of a unit, so that the order of a sum does not matter, and results do not depend on threads or
-    workers. Features are processed one at a time, so that no array with an entry for each stump is
-    in memory unless the caller requests one. Use `chunked` to create such a matrix.
+    It has the same columns and the same digest as the `StumpMatrix` of the same data. Results do
+    not depend on threads or workers, because the products y_i d_i are rounded to integer multiples
+    of a unit before they are summed. Features are processed one at a time, so that no array with an
+    entry for each stump is in memory unless the caller requests one. Use `chunked` to create such a
+    matrix.
 
     The files are deleted when the matrix is deleted. An unpickled copy of the matrix reads the same
     files, and does not use the cluster.
@@ -72,11 +71,10 @@ class ChunkedMatrix(StumpMatrix):
         return low, high
 
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
-        """Return a list with a result for each feature, such as the largest edge of its stumps.
+        """Return a result for each feature, such as the largest edge of its stumps, and a unit.
 
-        For each bin of a feature, the products y_i d_i are summed over the examples in this bin.
-        The function `reduced` computes the result of the feature from the sum of all products and
-        the array of these sums, as integer multiples of a unit. Also return this unit.
+        The function `reduced` computes the result from the sum of all products y_i d_i and their
+        sums over each bin, as integer multiples of the unit.
         """
         q, total, unit = fixed_point(self._y, d)
         then = partial(reduced, total)
@@ -116,10 +114,7 @@ class ChunkedMatrix(StumpMatrix):
         return StumpBulk(self._codes, self._offsets, self._y, self.edges)
 
     def data(self) -> Array:
-        """Return the data that a certificate stores for this matrix.
-
-        The result is an array with a row for each example, which has the label and then the
-        features.
+        """Return the labels and features, one row per example, for a certificate.
 
         Raises
         ------
@@ -161,9 +156,9 @@ def chunked(
 ) -> ChunkedMatrix:
     """Store a data set of any size on disk, and return the margin matrix of all its stumps.
 
-    The function reads the source once, and bins one feature at a time. This takes about 80 bytes of
-    memory for each row. While the features are binned, the files take 8 bytes for each value.
-    Afterwards they take 1, 2 or 4 bytes for each value and 16 bytes for each stump.
+    The function reads the source once, and bins one feature at a time in about 80 bytes of memory
+    per row. The files take 8 bytes per value during binning, and 1, 2 or 4 bytes per value and 16
+    bytes per stump afterwards.
 
     Parameters
     ----------
@@ -181,13 +176,13 @@ def chunked(
         is deleted with the matrix. The default is the directory for temporary files. The workers of
         a cluster must be able to read the directory under the same path.
     max_cuts : int, optional
-        The maximum number of thresholds for a feature, as in `stumps`. With fewer thresholds the
-        game has a different digest and optimum. If no feature has more than 255 thresholds, a value
+        The maximum number of thresholds per feature, as in `stumps`. With fewer thresholds the game
+        has a different digest and optimum. If no feature has more than 255 thresholds, a value
         takes one byte.
     feature_names : sequence of str, optional
         The names of the features. By default they are those of the source, or x0, x1, ...
     page : int
-        The number of rows that are read and written at a time. The results do not depend on it.
+        The number of rows to read and write at a time. It does not affect the results.
     client : dask.distributed.Client, optional
         The client whose workers compute the sums over the examples. The workers may be threads or a
         cluster. This parameter requires ``pip install '.[dask]'`` in a checkout. Workers read the

@@ -1,4 +1,4 @@
-"""Files of binned features, which are written one feature at a time and read as memory maps."""
+"""Files of binned features, written one feature at a time and read as memory maps."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from relaxboost.matrices.stumps import binned, code_type
 class Spool:
     """Rows of features in a file on disk.
 
-    The file consists of pages, which are blocks of rows, and each page is stored feature by
-    feature.
+    The file consists of pages, which are blocks of rows stored feature by feature.
     """
 
     def __init__(self, path: Path, rows: Iterable[Array], page: int) -> None:
@@ -67,28 +66,28 @@ class Spool:
 
 @dataclass(frozen=True)
 class Pages:
-    """The location and the layout of the files of a matrix of stumps.
+    """The location and layout of the files of a stump matrix.
 
     Other processes use this object to open the files. The file ``codes`` contains the number of
-    cuts below each value, with a row for each feature. The file ``cuts`` contains the neighbouring
-    values (low, high) around each cut. The file ``signs`` contains the labels −1 and +1.
+    cuts below each value, with features in rows. The file ``cuts`` contains the neighbouring values
+    (low, high) around each cut. The file ``signs`` contains the labels −1 and +1.
     """
 
     folder: Path
     m: int
     page: int
-    """The number of rows in a block of rows. A task on a cluster processes whole blocks."""
+    """The number of rows in a block. Tasks on a cluster process whole blocks."""
     bins: tuple[int, ...]
-    """The number of codes (bins) of each feature. A feature with b bins has b − 1 cuts."""
+    """The number of codes (bins) of each feature, one more than its cuts."""
     kind: str
-    """The integer type of the file ``codes``, as the name of a NumPy type."""
+    """The NumPy type of the file ``codes``, by name."""
     tops: tuple[float, ...]
-    """The largest value of each feature, which is above all cuts of the feature."""
+    """The largest value of each feature, above all its cuts."""
     sums: tuple[int, ...]
     """The CRC-32 checksums of the files ``codes``, ``cuts`` and ``signs``."""
 
     def check(self) -> None:
-        """Raise an InputError if a file is missing or has changed since it was written."""
+        """Raise InputError if a file is missing or has changed since it was written."""
         try:
             found = _sums(self.folder)
         except OSError as error:
@@ -106,9 +105,8 @@ class Pages:
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
         """Return the entries first, ..., last − 1 of the file ``codes`` as a memory-mapped array.
 
-        An entry is the number of cuts below the value of an example. The file contains the entries
-        of all examples for the first feature, then for the second feature, and so on. By default
-        all entries are returned.
+        An entry is the number of cuts below an example's value. The entries of the first feature
+        come first. By default all entries are returned.
         """
         last = len(self.bins) * self.m if last is None else last
         start = np.dtype(self.kind).itemsize * first
@@ -116,21 +114,16 @@ class Pages:
         return np.asarray(np.memmap(path, self.kind, "c", start, (last - first,)))
 
     def cuts(self) -> Array:
-        """Return a memory-mapped array with a row for each cut, which has the neighbouring values
-        (low, high) around the cut.
-        """
+        """Return the neighbours (low, high) of each cut as rows of a memory-mapped array."""
         return np.asarray(np.memmap(self.folder / "cuts", np.float64, "c")).reshape(-1, 2)
 
     def signs(self) -> Vector:
-        """Return the labels −1 and +1 of the examples as a memory-mapped array."""
+        """Return the labels −1 and +1 as a memory-mapped array."""
         return np.asarray(np.memmap(self.folder / "signs", np.float64, "c"))
 
     @property
     def offsets(self) -> Whole:
-        """The index of the matrix column for the first cut of each feature.
-
-        The last entry is the number of columns of the matrix.
-        """
+        """The column of each feature's first cut, followed by the number of columns."""
         return _offsets(self.bins)
 
 

@@ -1,4 +1,4 @@
-"""Exact sums over the examples. They are sums of integers, so the order does not matter."""
+"""Exact sums over the examples, as sums of integers whose order does not matter."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from relaxboost._core.errors import InputError
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
-    """Return the products of `signs` and `d` as integer multiples of a unit, up to rounding.
+    """Round the products of `signs` and `d` to integer multiples of a unit.
 
-    The results are the vector of integers, the sum of the integers, and the unit.
+    The results are the integers, their sum, and the unit.
     """
     # The unit s is a power of two, and s·q equals `signs` · `d` up to rounding. If Σ|d| is in
     # [2^(e−1), 2^e), then s is 2^(e−61), and each entry is rounded by at most s/2. Hence Σ|q| is
@@ -45,12 +45,11 @@ def _scaled(signs: Vector, d: Vector, scale: float, q: Whole) -> int:
 def each_feature(
     codes: Iterable[NDArray[Any]], bins: Sequence[int], q: Whole, then: Callable[[Whole], Any]
 ) -> list[Any]:
-    """Return a list with a result for each feature, such as the largest edge of its stumps.
+    """Return a result for each feature, such as the largest edge of its stumps.
 
-    For each bin of a feature, the vector `q` is summed over the examples in this bin. The
-    function `then` computes the result of the feature from the array of these sums. It must not
-    keep the array, which is reused for the next feature. `codes` yields an array with the bin of
-    each example for each feature, and `bins` contains the number of bins of each feature.
+    The function `then` computes it from the sums of the vector `q` over the examples of each bin,
+    in an array that is reused for the next feature. `codes` yields the bins of all examples for
+    each feature, and `bins` contains the number of bins of each feature.
     """
     # Dask workers return freed memory to the operating system, and allocating it again for each
     # feature would take longer than a pass.
@@ -64,10 +63,7 @@ def each_feature(
 
 @njit(nogil=True)
 def histogram(codes: NDArray[Any], q: Whole, out: Whole) -> None:
-    """For each bin, write the sum of `q` over the examples in this bin to `out`.
-
-    `codes` has the bin of each example.
-    """
+    """Write the sum of `q` over the examples of each bin to `out`. `codes` has their bins."""
     out[:] = 0
     for i in range(codes.shape[0]):
         out[codes[i]] += q[i]
@@ -110,7 +106,7 @@ def all_edges(total: int, sums: Whole) -> Array:
 
 
 def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
-    """Return the index and the edge of the first cut with the largest absolute edge.
+    """Return the index and edge of the first cut with the largest absolute edge.
 
     If all edges are 0, return (0, 0).
     """

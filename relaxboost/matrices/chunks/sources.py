@@ -1,4 +1,4 @@
-"""Blocks of labelled rows from arrays, Parquet files, or iterators of batches."""
+"""Blocks of labelled rows from arrays, Parquet files, or batch iterators."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ from relaxboost.matrices.labelled import ROUNDED, finite_doubles, rounded_intege
 
 
 class Batch(NamedTuple):
-    """A block of labelled rows in the form in which the source provides it."""
+    """A block of labelled rows, as provided by the source."""
 
     where: str
-    """The name by which error messages refer to this block of rows."""
+    """The name of the block in error messages."""
     X: Any
     y: Any
     names: Any
-    """The names of the features of this block, or None if the source has no names."""
+    """The feature names, or None if the source has none."""
 
 
 def blocks(source: Any, y: Any, page: int) -> Iterator[Batch]:
-    """Return an iterator over the blocks of a source, in order.
+    """Return an iterator over the unchecked blocks of a source, which is read once.
 
-    The source is read once, and nothing is checked.
-
-    If the type of the source is not supported, or if `y` does not fit the source, an InputError is
+    If the type of the source is not supported, or if `y` does not fit the source, InputError is
     raised.
     """
     if isinstance(source, str | os.PathLike):
@@ -61,7 +59,7 @@ def hands_over(source: Any) -> bool:
 
 
 def batches(source: Any) -> Iterator[Batch]:
-    """Yield the batches of an iterator that has the methods of xgboost's DataIter."""
+    """Yield the batches of an iterator with the methods of xgboost's DataIter."""
     batch: list[Batch] = []
 
     def take(data: Any = None, label: Any = None, feature_names: Any = None, **others: Any) -> None:
@@ -127,7 +125,7 @@ def parquet(path: Path, label: str | None, page: int) -> Iterator[Batch]:
 def values(batch: Any, name: str) -> NDArray[Any]:
     """Return the column `name` of an Arrow batch as an array.
 
-    A missing value becomes nan, or None if the column contains objects.
+    Missing values become nan, or None in a column of objects.
     """
     from pyarrow import types
 
@@ -143,9 +141,9 @@ def values(batch: Any, name: str) -> NDArray[Any]:
 
 
 def numbers(where: str, names: list[str], batch: Any) -> Array:
-    """Return the features of an Arrow batch, with a row for each example.
+    """Return the features of an Arrow batch, with examples in rows.
 
-    If a column is invalid, raise an InputError that names it.
+    If a column is invalid, InputError names it.
     """
     if not names:
         raise InputError(f"{where} has no column besides the labels")
@@ -175,7 +173,7 @@ def _other(got: list[str], want: list[str]) -> str:
 
 
 class Header:
-    """The names of the features, which must be the same in all blocks of a source.
+    """The feature names, which must be the same in all blocks of a source.
 
     Parameters
     ----------
@@ -186,11 +184,11 @@ class Header:
     def __init__(self, names: Any = None) -> None:
         self.names: tuple[str, ...] = () if names is None else tuple(map(str, names))
         self.given = names is not None
-        """Whether the caller or the source provides names for the features."""
+        """Whether the caller or the source provides feature names."""
         self._columns: list[str] = []
 
     def check(self, block: Batch, features: int) -> None:
-        """Raise an InputError if the features of a block differ from those of earlier blocks."""
+        """Raise InputError if the features of a block differ from those of earlier blocks."""
         names = None if block.names is None else list(map(str, block.names))
         if not self._columns:
             self._columns = names or [f"x{f}" for f in range(features)]
@@ -211,9 +209,9 @@ class Header:
 
 
 class LabelledRows:
-    """An iterator over the checked rows of a source, as blocks of doubles.
+    """An iterator over the checked rows of a source, in blocks of doubles.
 
-    After the last block, `names` has the names of the features, and `signs` returns the labels.
+    After the last block, `names` has the feature names, and `signs` returns the labels.
     """
 
     def __init__(self, source: Any, y: Any, page: int, names: Any) -> None:
@@ -244,7 +242,7 @@ class LabelledRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the features of the source."""
+        """The feature names of the source."""
         return self._header.names
 
     def _take_labels(self, where: str, first: int, y: NDArray[Any]) -> None:
@@ -263,10 +261,7 @@ class LabelledRows:
         self._firsts.append(y == self._values[0])
 
     def signs(self) -> Vector:
-        """Return the labels of all rows as −1 and +1.
-
-        `datasets.labels` defines which label becomes +1.
-        """
+        """Return the labels of all rows as −1 and +1, as mapped by `datasets.labels`."""
         values = self._values
         signs = values if set(values) <= {-1, 1} else labels(values).signs.tolist()
         first = np.concatenate(self._firsts)

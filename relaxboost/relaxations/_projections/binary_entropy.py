@@ -37,11 +37,11 @@ from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 def logistic_distribution(
     u: Vector, temperature: float, k: float = 1.0, share: float = 1.0
 ) -> tuple[Vector, float]:
-    """Return the distribution d = x/k and the multiplier γ, for margins u.
+    """Return the distribution d = x/k and the multiplier γ for margins u.
 
-    The logistic weights x and γ solve log x − a log(1 − x) = (γ − u)/T and Σx = k, where T > 0 is
-    `temperature`, the number a in (0, 1] is `share`, and k is at least 1 and at most the number of
-    examples m. For k = m the distribution is uniform, and any large γ is valid.
+    The logistic weights x and γ solve log x − a log(1 − x) = (γ − u)/T and Σx = k with T =
+    `temperature` > 0, a = `share` in (0, 1] and 1 <= k <= m. For k = m the distribution is uniform,
+    and any large γ is valid.
     """
     if k == u.size:
         return np.full(u.size, 1.0 / u.size), float(u.max()) + 40.0 * temperature
@@ -55,7 +55,7 @@ def logistic_distribution(
 def _clipped(m: int) -> float:
     """Return the sum of m weights with the smallest logit, −MAX_EXPONENT.
 
-    Sums below this number are inaccurate, because smaller logits are clipped.
+    Smaller sums are inaccurate, because smaller logits are clipped.
     """
     return m * math.exp(-MAX_EXPONENT)
 
@@ -73,7 +73,7 @@ def _locate(u: Vector, temperature: float, k: float, share: float) -> tuple[floa
 
 
 def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float, float]:
-    """Return the ceil(k)-th smallest margin, and a guess of the multiplier γ minus this margin."""
+    """Return the ceil(k)-th smallest margin, and a guess of γ minus this margin."""
     j = math.ceil(k) - 1
     last = min(j + 1, u.size - 1)
     ordered = np.partition(u, (j, last))
@@ -88,7 +88,7 @@ def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float
 
 
 class _Equation:
-    """The equation Σx = k for the multiplier γ, and the logistic weights x at the last γ."""
+    """The equation Σx = k for γ, and the logistic weights x at the last γ."""
 
     def __init__(self, v: Vector, temperature: float, share: float, k: float) -> None:
         self._v = v
@@ -100,18 +100,14 @@ class _Equation:
         self._clipped = _clipped(v.size)
         self._last = math.inf
         self.last_step = 0.0
-        """The change of the multiplier γ in the last Taylor update of the weights x.
-
-        It is 0 if there was no update.
-        """
+        """The change of γ in the last Taylor update of x, or 0 without an update."""
 
     def miss(self, delta: float) -> tuple[float, float]:
         """Compute the logistic weights x for a multiplier, and return the error of Σx = k.
 
-        `delta` is the multiplier γ minus the reference that was subtracted from the margins. The
-        docstring of the module writes the equation Σx = k with two positive sides. The error is the
-        logarithm of the right side over the left side. Also return the slope for the next step of
-        Newton's method, which is nan if no further step is needed.
+        `delta` is γ minus the reference that was subtracted from the margins. The error is the
+        logarithm of the right over the left side of the equation in the module docstring. Also
+        return the slope for the next Newton step, or nan if no further step is needed.
         """
         change = (delta - self._last) / self._temperature
         given = self._v, delta, self._temperature, self._share, change
@@ -146,10 +142,9 @@ class _Equation:
 
 
 def binary_capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
-    """Return the distribution d <= 1/k that minimises <d, u> + β Σ (d log d + (1 − d) log(1 − d)).
+    """Return the minimiser d <= 1/k of <d, u> + β Σ (d log d + (1 − d) log(1 − d)).
 
-    The minimiser is d_i = min{1/k, σ((γ − u_i)/β)} with the logistic function σ
-    (SS09 Sec. 6).
+    It is d_i = min{1/k, σ((γ − u_i)/β)} with the logistic function σ (SS09 Sec. 6).
     """
     entropic = capped_distribution(u, beta, k)
     if k == 1.0:

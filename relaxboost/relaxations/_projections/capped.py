@@ -32,18 +32,19 @@ from relaxboost.matrices.kernels import MIN_VECTORISED_TERMS
 from relaxboost.relaxations._projections.vectorised import ENTRIES_PER_CHUNK, REORDER, exp
 
 MAX_SAMPLE = 4096
-"""The maximum number of margins in the sample that shows where the procedure of SS09 Fig. 2 stops.
-The error of a rank that is estimated from the sample is about 1 % of the number of margins. A
-larger sample takes longer and hardly shortens the passes over all margins that follow."""
+"""The largest sample from which the stopping point of SS09 Fig. 2 is estimated.
+
+The error of an estimated rank is about 1 % of the number of margins. A larger sample takes longer
+and hardly shortens the passes over all margins that follow.
+"""
 
 
 @njit()
 def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, float]:
-    """Return the index i, counted from 0, at which the procedure of Fig. 2 stops, and the sum T_i.
+    """Return the index i, counted from 0, at which the procedure of Fig. 2 stops, and T_i.
 
-    `head` contains the smallest margins in increasing order, and `last_tail` is the sum T of the
-    last margin in `head`. If the procedure does not stop within `head`, i is len(head). The sums T
-    are defined in the module's docstring.
+    `head` contains the smallest margins in increasing order, and `last_tail` is the sum T of its
+    last margin. If the procedure does not stop within `head`, i is len(head).
     """
     n = head.shape[0]
     found = n
@@ -63,17 +64,14 @@ def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, f
 
 @njit(error_model="numpy", fastmath={"contract"})
 def exponentials(u: Vector, reference: float, beta: float, e: Vector) -> None:
-    """Set e_i = exp((reference − u_i)/β) for the margins u, or e_i = e^709 if this overflows."""
+    """Set e_i = exp((reference − u_i)/β), or e^709 if this overflows."""
     for i in range(u.shape[0]):
         e[i] = exp((reference - u[i]) / beta)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
-    """Return the sum of those entries of `e` whose margin in `u` exceeds `last`.
-
-    Also return the number of margins that do not exceed `last`.
-    """
+    """Return the sum of `e` over the margins above `last`, and the number of other margins."""
     total = 0.0
     upto = 0
     for i in range(u.shape[0]):
@@ -84,9 +82,9 @@ def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
 
 @njit(error_model="numpy")
 def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tuple[float, int]:
-    """Set e_i = exp((last − u_i)/β) for the margins u, and return the sum of some of these e_i.
+    """Set e_i = exp((last − u_i)/β), and return their sum over the margins above `last`.
 
-    The sum is over the margins that exceed `last`. Also return the number of the other margins.
+    Also return the number of the other margins.
     """
     # The second pass over a chunk finds it in the cache.
     total = 0.0
@@ -106,7 +104,7 @@ def _cut(
 ) -> None:
     """Replace the weights d = exp((last − u)/β) by min{cap, scale · exp((pivot − u)/β)}.
 
-    u contains the margins, `last` and `pivot` are two of them, and `scale` is at most the cap.
+    `last` and `pivot` are two of the margins u, and `scale` is at most the cap.
     """
     apart = (last - pivot) / beta
     # The factor e^30 between the two references leaves all exponentials in the range of doubles.
@@ -122,9 +120,9 @@ def _cut(
 
 
 def by_sorting(u: Vector, beta: float, k: float) -> Vector:
-    """Return the distribution of `capped_distribution`, computed by sorting all m margins.
+    """Return the result of `capped_distribution` by sorting all m margins, in O(m log m).
 
-    The time is O(m log m). This is the procedure of SS09 Fig. 2 as printed, but in the log domain.
+    This is the procedure of SS09 Fig. 2 as printed, but in the log domain.
     """
     ordered = np.sort(u)
     i, tail = _walk(ordered, 1.0, beta, k)
@@ -137,9 +135,9 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 
 
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
-    """Return a sorted vector of the margins near the index at which SS09 Fig. 2 stops.
+    """Return the sorted margins near the stopping index of SS09 Fig. 2.
 
-    Also return the number of margins that are smaller than the entries of this vector.
+    Also return the number of smaller margins.
     """
     if k == 1.0:
         return np.array([u.min()]), 0
@@ -161,12 +159,11 @@ def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
 
 
 def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
-    """Return the distribution d with d_i <= 1/k that minimises <d, u> + β Σ d_i log d_i.
+    """Return the minimiser d <= 1/k of <d, u> + β Σ d_i log d_i, in O(m) for any k.
 
-    This is the distribution d_t of SS09 Fig. 1 for the capped simplex, by the procedure of Fig. 2.
-    The number k is at least 1 and at most the number of examples m. For k = 1 the result is the
-    softmax of −u/β. An example with the margin ``+inf`` gets weight 0, but at least k margins must
-    be finite. Equal margins get equal weights. The time is O(m) for any k.
+    This is the distribution d_t of SS09 Fig. 1 for the capped simplex, by the procedure of Fig. 2,
+    with 1 <= k <= m. For k = 1 the result is the softmax of −u/β. An example with the margin
+    ``+inf`` gets weight 0, but at least k margins must be finite. Equal margins get equal weights.
     """
     # If there are few margins, all of them are sorted. Then no sum is reordered, and all CPUs give
     # the same result.

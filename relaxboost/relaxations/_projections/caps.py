@@ -30,8 +30,8 @@ from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 def caps_threshold(u: Vector, caps: Vector) -> float:
     """Return the smallest margin γ such that the caps of the margins up to γ sum to at least one.
 
-    For margins u and caps c >= 0, this γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less
-    than one because of rounding, the result is the largest margin with a cap above zero.
+    This γ maximises γ − Σ c_i [γ − u_i]_+. If all caps sum to less than one because of rounding,
+    the result is the largest margin with a positive cap.
     """
     order = np.argsort(u)
     r = int(np.searchsorted(np.cumsum(caps[order]), 1.0))
@@ -40,11 +40,11 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
 
 
 def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = None) -> Vector:
-    """Return the distribution d <= c that minimises <d, u> + β Σ d_i log(d_i / a_i).
+    """Return the minimiser d <= c of <d, u> + β Σ d_i log(d_i / a_i).
 
-    The caps c >= 0 have a sum of at least one up to rounding. The weights a > 0 are `prior`, by
-    default 1, and lie between about 1e-50 and 1e50. An integer a_i acts like a_i examples with the
-    same margin that share one cap. An example with the margin ``+inf`` gets weight 0.
+    The caps c >= 0 sum to at least one up to rounding. The weights a are `prior`, by default 1, and
+    lie between about 1e-50 and 1e50. An integer a_i acts like a_i examples with the same margin
+    that share one cap. An example with the margin ``+inf`` gets weight 0.
     """
     # The sum of huge caps could overflow.
     c = np.minimum(c, 1.0)
@@ -72,9 +72,9 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
 
 
 def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Vector]:
-    """Return the minimum of <d, u> in a ball of the total variation, and a minimiser d.
+    """Return the minimum of <d, u> in a total-variation ball around `prior`, and a minimiser d.
 
-    The ball contains the distributions d with ½ ‖d − π‖_1 <= r for the distribution π = `prior`.
+    The ball contains the distributions d with ½ ‖d − π‖_1 <= r for π = `prior`.
     """
     # The mass r of the prior π moves from the largest margins to the first of the smallest ones.
     order = np.argsort(-u, kind="stable")
@@ -86,9 +86,9 @@ def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Ve
 
 
 def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
-    """Return the distribution d that minimises <d, u> + β Σ d_i log d_i in a ball.
+    """Return the minimiser of <d, u> + β Σ d_i log d_i in a total-variation ball around `prior`.
 
-    The ball contains the distributions d with ½ ‖d − π‖_1 <= r for the distribution π = `prior`.
+    The ball contains the distributions d with ½ ‖d − π‖_1 <= r for π = `prior`.
     """
     # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
     d = capped_distribution(u, beta)

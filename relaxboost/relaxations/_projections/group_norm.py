@@ -1,10 +1,10 @@
 """Distributions under norm penalties, computed for many groups at once.
 
 Within each group the distribution p minimises <p, u> + c ‖p‖ + β Σ p log p over the simplex. Let N
-be the norm ‖p‖, and q the exponent of this norm minus one. As in `power`, the entries solve
-μ p_i^q + β log p_i = g − u_i with Σ p = 1 and μ = c N^{−q}. The minimum is g, since
-Σ p_i (μ p_i^q) = c N. Newton's method solves both equations for (g, log μ) at once. If Newton's
-method fails, nested root searches in brackets solve the equations.
+be the norm ‖p‖, and q the exponent of this norm minus one. As in `power`, the entries solve μ p_i^q
++ β log p_i = g − u_i with Σ p = 1 and μ = c N^{−q}. The minimum is g, since Σ p_i (μ p_i^q) = c N.
+Newton's method solves both equations for (g, log μ) at once. If it fails, nested bracketed root
+searches solve them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
 MIN_BETA_PER_SPREAD = 2.0**-40
-"""The minimum weight β of the entropy of group norms, divided by the spread of the margins. A
-smaller β is replaced by the minimum. The error of log p is the rounding error of the margins
-divided by β. With this minimum, the error is at most 2^-12. With a minimum of 2^-46, Newton's
-method fails for large exponents of the norm."""
+"""The minimum entropy weight β of group norms, divided by the spread of the margins.
+
+The error of log p is the rounding error of the margins divided by β, at most 2^-12 with this
+minimum. With a minimum of 2^-46, Newton's method fails for large exponents of the norm.
+"""
 
 
 class Grouping(NamedTuple):
@@ -34,11 +35,11 @@ class Grouping(NamedTuple):
     order: NDArray[np.int64]
     """The indices of the examples, sorted by group."""
     starts: NDArray[np.int64]
-    """The index in `order` at which each group starts, followed by the number of examples."""
+    """The start of each group in `order`, followed by the number of examples."""
     a: Vector
-    """The factors a_g of the norms of the groups."""
+    """The factors a_g of the groups."""
     q: float
-    """The exponent of the norm ‖d_g‖ within each group of examples, minus one."""
+    """The exponent of the norm within a group, minus one."""
 
 
 @njit(error_model="numpy")
@@ -51,13 +52,12 @@ def _evaluate(
     work: Vector,
     sums: Vector,
 ) -> tuple[float, float, float]:
-    """Compute the weights t of one group from two multipliers g and μ, and return three numbers.
+    """Compute the weights t of one group from the multipliers g and μ, and return three numbers.
 
-    The first number is x = q g/β + log(μ q/β). The next call uses it as the argument `last`. The
-    second number is log Σt, the error of the equation Σt = 1. The third number is
-    log(c N^{−q}/μ), the error of the equation μ = c N^{−q} for the norm N of t. The argument
-    `problem` is (log c, q, β). The rows 2, 3 and 4 of `work` receive log ω, ω and t, where ω are
-    the values of the Wright function. `sums` receives the sums that `wright.add` computes.
+    The first is x = q g/β + log(μ q/β), the argument `last` of the next call. The others are the
+    errors log Σt of Σt = 1 and log(c N^{−q}/μ) of μ = c N^{−q} for the norm N of t. `problem` is
+    (log c, q, β). The rows 2, 3 and 4 of `work` receive log ω, ω and t, where ω are the values of
+    the Wright function. `sums` receives the sums that `wright.add` computes.
     """
     log_c, q, beta = problem
     z = work[0]
@@ -80,9 +80,9 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return the changes of g/β and of log μ in a step of Newton's method, for one group.
+    """Return the Newton step in g/β and log μ for one group.
 
-    The arguments `miss` and `other` are the errors of the equations Σt = 1 and μ = c N^{−q}.
+    `miss` and `other` are the errors of the equations Σt = 1 and μ = c N^{−q}.
     """
     a1 = sums[2]
     energy = sums[4]
@@ -144,8 +144,8 @@ def _group(
 ) -> None:
     """Compute the distribution p within one group of examples.
 
-    The argument `state` contains the multipliers from which Newton's method starts, and receives
-    the solution. The docstring of `norm_penalties` lists its five numbers.
+    `state` contains the five numbers that `norm_penalties` lists, from which Newton's method
+    starts, and receives the solution.
     """
     log_c, q, beta = problem
     sums = np.empty(5)
@@ -201,12 +201,12 @@ def norm_penalties(
     y: Vector,
     p: Vector,
 ) -> None:
-    """Compute the minimising distribution within each group, and write it to `p`.
+    """Write the minimising distribution within each group to `p`.
 
     Group r has the margins u[starts[r] : starts[r + 1]]. The arrays `states` and `y` contain the
     results of the previous call, from which Newton's method starts, and receive the new results.
-    Row r of `states` contains five numbers about group r: the multipliers g and log μ, the number
-    q g/β + log(μ q/β) at the last evaluation (inf before the first call), and the derivatives of g
+    Row r of `states` contains five numbers about group r: the multipliers g and log μ, the number q
+    g/β + log(μ q/β) at the last evaluation (inf before the first call), and the derivatives of g
     and of log μ in log c. `y` contains the logarithms of the values ω of the Wright function.
     """
     most = 0
@@ -237,7 +237,7 @@ def norm_penalties(
 
 @njit(error_model="numpy")
 def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], p: float) -> Vector:
-    """Return the p-norm of the entries of `d` in each group of examples."""
+    """Return the p-norm of `d` within each group."""
     # Entries are divided by the largest of their group.
     norms = np.zeros(starts.shape[0] - 1)
     for g in range(norms.shape[0]):
@@ -267,7 +267,7 @@ class Spreading:
         self._last = math.nan
 
     def move(self, log_weight: float) -> tuple[float, float]:
-        """Compute the minimiser d for the penalty weight λ = e^log_weight.
+        """Compute the minimiser for the penalty weight λ = e^log_weight.
 
         Return log Σ a_g ‖d_g‖ and its derivative in log λ.
         """
@@ -282,7 +282,7 @@ class Spreading:
         return self._share(0.0)
 
     def settle(self, log_size: float) -> None:
-        """Adjust the total weights of the groups so that the norm Σ a_g ‖d_g‖ is e^log_size."""
+        """Adjust the total weights of the groups so that Σ a_g ‖d_g‖ is e^log_size."""
 
         # If groups tie on the scale of β, the solution log λ may lie between two doubles. The small
         # change of log λ is a double of its own.
@@ -293,10 +293,9 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Compute and store the total weights of the groups for a penalty weight.
+        """Update the total weights of the groups as log λ changes by `onwards` after a `move`.
 
-        The logarithm of the penalty weight is that of the last call of `move` plus `onwards`.
-        Return log Σ a_g ‖d_g‖ and its derivative in the logarithm of the penalty weight.
+        Return log Σ a_g ‖d_g‖ and its derivative in log λ.
         """
         states = self._states
         g = int(np.argmin(states[:, 0]))
@@ -311,7 +310,7 @@ class Spreading:
         return math.log(size), float(parts @ slopes) / size
 
     def distribution(self) -> Vector:
-        """Return the minimiser d that the last call of `move` or `settle` has computed."""
+        """Return the minimiser of the last `move` or `settle`."""
         d = np.empty(self._u.size)
         d[self._norm.order] = np.repeat(self._shares, np.diff(self._norm.starts)) * self._p
         return d / d.sum()

@@ -1,11 +1,10 @@
-"""The relaxed margins of the norm Σ_g a_g ‖d_g‖ over groups of examples, without entropy.
+"""Relaxed margins of the group norm Σ_g a_g ‖d_g‖, without entropy.
 
 Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. Only the group with the
 largest h_g / a_g has positive weight. Its weights d_i are proportional to [γ − u_i]_+^{1/q}, where
 q is the exponent of the norm minus one. For a penalty of weight c, the best γ is the threshold at
-which the largest h_g / a_g equals c. For a ball, the best γ is the threshold at which a_g ‖d_g‖
-falls below the radius. As γ grows, a_g ‖d_g‖ decreases, and it jumps when the weight moves to
-another group.
+which the largest h_g / a_g equals c. For a ball, it is the threshold at which a_g ‖d_g‖ falls below
+the radius. As γ grows, a_g ‖d_g‖ decreases, and it jumps when the weight moves to another group.
 """
 
 from __future__ import annotations
@@ -23,21 +22,20 @@ from relaxboost.relaxations._projections.group_norm import Grouping
 
 
 class Highest(NamedTuple):
-    """The group g with the largest h_g / a_g at a threshold γ = min u + s, for margins u.
+    """The group g with the largest h_g / a_g at a threshold γ = min u + s.
 
     h_g is the dual norm of [γ − u]_+ in the group, and d denotes the weights at this threshold.
     """
 
     group: int
     dual: float
-    """The logarithm of h_g / a_g, the dual norm over the factor, for the group with all the weight.
-    """
+    """The logarithm of h_g / a_g."""
     size: float
-    """The logarithm of the norm a_g ‖d_g‖ of the weights d in the group."""
+    """The logarithm of a_g ‖d_g‖."""
     dual_slope: float
-    """The derivative of the logarithm `dual` with respect to log s, where γ = min u + s."""
+    """The derivative of `dual` in log s."""
     size_slope: float
-    """The derivative of the logarithm `size` with respect to log s, where γ = min u + s."""
+    """The derivative of `size` in log s."""
 
 
 @njit(error_model="numpy")
@@ -88,9 +86,8 @@ def _highest(
 class Levels:
     """The group that has all the weight, as a function of the threshold γ = min u + e^x.
 
-    The distance e^x is measured in a unit in which no square of a margin underflows. The unit is a
-    power of two near the mean of u − min u or near `weight`, whichever is larger. Here u are the
-    margins, and `weight` is the weight of the penalty, or 0 for a ball.
+    The distance e^x is in a unit in which no square of a margin underflows: a power of two near the
+    larger of the mean of u − min u and `weight`, which is 0 for a ball.
     """
 
     def __init__(self, u: Vector, norm: Grouping, weight: float = 0.0) -> None:
@@ -103,10 +100,7 @@ class Levels:
         self._v = np.ldexp(v, -self._exponent)
         self._least = np.minimum.reduceat(self._v, norm.starts[:-1])
         self.log_weight = math.log(math.ldexp(weight, -self._exponent)) if weight else -math.inf
-        """The logarithm of the penalty's weight, in the unit in which e^x is measured.
-
-        It is −inf for a ball.
-        """
+        """The logarithm of the penalty weight in the unit of e^x, −inf for a ball."""
         spread = math.ldexp(spread, -self._exponent)
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
@@ -132,10 +126,7 @@ class Levels:
         return self._inside(g, hinges, 1.0 / self._norm.q)
 
     def face(self, radius: float) -> Vector | None:
-        """Return a distribution in the ball that is zero except on the examples of smallest margin.
-
-        Return None if every such distribution d has a norm Σ a_g ‖d_g‖ above the radius.
-        """
+        """Return a distribution in the ball on the examples of smallest margin, or None."""
         smallest = (self._v == 0.0).astype(np.float64)
         counts = np.add.reduceat(smallest, self._norm.starts[:-1])
         # A uniform d has the least norm of all d on the smallest margins of a group.
@@ -145,9 +136,9 @@ class Levels:
         return self._inside(g, smallest, 1.0) if sizes[g] <= radius else None
 
     def _inside(self, g: int, weights: Vector, exponent: float) -> Vector:
-        """Return the distribution that is proportional to weights^exponent in the group g.
+        """Return the distribution proportional to weights^exponent in the group g.
 
-        The distribution is 0 in the other groups.
+        It is 0 in the other groups.
         """
         part = slice(self._norm.starts[g], self._norm.starts[g + 1])
         t = np.power(weights[part] / weights[part].max(), exponent)

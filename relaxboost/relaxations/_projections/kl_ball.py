@@ -1,4 +1,4 @@
-"""The tilt of a prior distribution π by margins, and the minimiser in a ball of relative entropy.
+"""The tilt of a prior distribution π by margins, and the minimiser in a KL ball.
 
 The tilt of π by g at the temperature T is the distribution d proportional to π exp(−g/T). With
 KL(d‖π) = Σ d_i log(d_i/π_i) and margins u, the relative-entropy relaxations (SS09, Sec. 6) minimise
@@ -9,9 +9,9 @@ over the simplex. The minimiser is the tilt by g = u + β log π at T = λ + β.
 weight of the penalty. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r. If the
 constraint is slack, λ is 0.
 
-Let η = 1/T and s = g − min g. The KL of the tilt increases in η, and its derivative in log η is
-η² Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So Newton's method in a
-bracket finds the log η at which log KL = log r.
+Let η = 1/T and s = g − min g. The KL of the tilt increases in η, and its derivative in log η is η²
+Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So Newton's method in a bracket
+finds the log η at which log KL = log r.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from relaxboost._core.roots import decreasing_root
 from relaxboost._core.rounding import MAX_SUMMABLE, UNIT
 
 MIN_TEMPERATURE = math.ulp(0.0)
-"""The minimum temperature T of a tilt. It replaces temperatures that would underflow to 0."""
+"""The minimum temperature T of a tilt, which replaces temperatures that underflow."""
 
 SMALL_CHANGE = 1e-2
-"""The bound below which all exponents are small, so that exponentials and their sums are near 1.
-It applies to the exponents (g − min g)/T of a tilt, and to the radius r of a ball. Below the bound,
-differences from 1 are computed by expm1 and log1p. Above the bound, the faster functions exp and
-log are used, which lose at most two digits to cancellation."""
+"""The bound on exponents below which differences from 1 use expm1 and log1p.
+
+It applies to the exponents (g − min g)/T of a tilt, and to the radius r of a ball. Above the bound,
+the faster exp and log lose at most two digits to cancellation.
+"""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
-    """Return the distribution d proportional to π exp(−g/T), and the number −T log Σ π exp(−g/T).
+    """Return the distribution d proportional to π exp(−g/T), and −T log Σ π exp(−g/T).
 
-    T > 0 is `temperature`. `log_prior` contains the logarithms of the prior distribution π, which
-    are finite. It is None if π is uniform.
+    T > 0 is `temperature`. `log_prior` contains the finite logarithms of the prior π, or is None if
+    π is uniform.
     """
     low = float(g.min())
     d = low - g
@@ -63,11 +64,10 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
 def kl_ball_distribution(
     u: Vector, beta: float, radius: float, log_prior: Vector | None = None
 ) -> tuple[Vector, float]:
-    """Return the distribution d that minimises <d, u> + β Σ d_i log d_i subject to KL(d‖π) <= r.
+    """Return the minimiser of <d, u> + β Σ d_i log d_i in the KL ball, and its multiplier λ.
 
-    Also return the multiplier λ of the constraint, which is 0 if the constraint is slack. If also
-    β = 0, then d is the prior π restricted to the examples of smallest margin. For `log_prior`, see
-    `tilt`.
+    If the constraint KL(d‖π) <= r is slack, λ is 0. If also β = 0, then d is the prior π restricted
+    to the examples of smallest margin. For `log_prior`, see `tilt`.
     """
     # Shifting log π by its maximum changes no tilt, and g loses fewer digits.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())
@@ -107,7 +107,7 @@ class _Divergence:
         self._buffer = np.empty(s.size)
 
     def __call__(self, eta: float) -> tuple[float, float]:
-        """Return the relative entropy KL(d‖π) at η, and its derivative η² Var_d(s) in log η."""
+        """Return KL(d‖π) at η, and its derivative η² Var_d(s) in log η."""
         return self._near(eta) if eta <= self._largest_near else self._far(eta)
 
     def _near(self, eta: float) -> tuple[float, float]:

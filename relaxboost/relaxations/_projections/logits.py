@@ -1,4 +1,4 @@
-"""The loops over all examples that compute logistic weights x for `binary_entropy`.
+"""Loops over all examples that compute logistic weights x for `binary_entropy`.
 
 For a multiplier γ, a temperature T and a share a in (0, 1], the logit ℓ = log(x/(1 − x)) solves
 
@@ -70,10 +70,9 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
 def _entries(
     logits: Vector, share: float, small: Vector, slope: Vector, turn: Vector, x: Vector
 ) -> None:
-    """Compute the weights x of the examples from their logits, and the derivatives of x.
+    """Compute the weights x from their logits, and the derivatives of x.
 
-    `slope` receives the scaled first derivative T dx/dγ of each weight, `turn` receives the second
-    derivative T² d²x/dγ², and `small` receives min(x, 1 − x).
+    `slope` receives T dx/dγ, `turn` receives T² d²x/dγ², and `small` receives min(x, 1 − x).
     """
     bend = 1.0 - share
     for i in range(logits.shape[0]):
@@ -169,9 +168,9 @@ def weigh(
 
 @njit(error_model="numpy", fastmath={"contract"})
 def nudge(x: Vector, step: float, share: float) -> None:
-    """Update the weights x in place after a small increase of the multiplier γ by T · `step`.
+    """Update the weights x in place after an increase of γ by T · `step`.
 
-    The update is a Taylor expansion of second order.
+    The update is a second-order Taylor expansion.
     """
     bend = 1.0 - share
     for i in range(x.shape[0]):

@@ -1,7 +1,7 @@
 """Newton's method for the minimiser d under a ball or penalty of the norm ‖Qd‖_2.
 
-Newton's method starts from the result of a cone solver, a d with six to eight correct digits. The
-optimality conditions of
+It starts from the result of a cone solver, a d with six to eight correct digits. The optimality
+conditions of
 
     min <d, u> + β Σ d log d  over the simplex, with ‖Qd‖ <= r (a ball) or c ‖Qd‖ added (a penalty),
 
@@ -9,8 +9,8 @@ are, with G = QᵀQ and the multiplier λ,
 
     u + λ Gd + β log d = γ,  Σ d = 1,  and ‖Qd‖ = r (ball) or λ ‖Qd‖ = c (penalty).
 
-After a few Newton steps in (log d, γ, λ) these conditions hold up to rounding. For β = 0
-the unknowns are the positive entries of d instead of log d.
+After a few Newton steps in (log d, γ, λ) these conditions hold up to rounding. For β = 0 the
+unknowns are the positive entries of d instead of log d.
 """
 
 from __future__ import annotations
@@ -24,24 +24,22 @@ from relaxboost._core.arrays import Matrix, Vector
 
 
 class _State(NamedTuple):
-    """The errors of the optimality conditions at one point (d, γ, λ), and their derivatives."""
+    """The residuals of the optimality conditions at a point (d, γ, λ), and their derivatives."""
 
     residual: Vector
-    """The errors of the m stationarity conditions, of the condition Σd = 1, and of the condition on
-    ‖Qd‖, in this order."""
+    """The residuals of stationarity, of Σd = 1, and of the norm condition, in this order."""
     force: Vector
-    """The vector QᵀQd, which is the derivative of the stationarity conditions in λ."""
+    """The vector QᵀQd, the derivative of stationarity in λ."""
     gradient: Vector
-    """The derivative of the condition on ‖Qd‖ with respect to d."""
+    """The derivative of the norm condition in d."""
     rate: float
-    """The derivative of the condition on ‖Qd‖ with respect to the multiplier λ."""
+    """The derivative of the norm condition in λ."""
 
     def step(self, block: Matrix, mass: Vector, gradient: Vector) -> Vector | None:
         """Return Newton's step for (log d, γ, λ), or None if its equations overflow.
 
         For β = 0 the unknowns are the positive entries of d instead of log d. `block`, `mass` and
-        `gradient` are the derivatives of the stationarity conditions, of Σd and of the condition on
-        ‖Qd‖.
+        `gradient` are the derivatives of stationarity, of Σd and of the norm condition.
         """
         n = mass.size
         system = np.zeros((n + 2, n + 2))
@@ -68,7 +66,7 @@ class NormLimit(NamedTuple):
     is_ball: bool
 
     def state(self, stationarity: Vector, d: Vector, gamma: float, multiplier: float) -> _State:
-        """Return the errors of the optimality conditions at (d, γ, λ), and their derivatives.
+        """Return the residuals of the optimality conditions at (d, γ, λ), and their derivatives.
 
         `stationarity` is the vector u + β log d.
         """
@@ -90,9 +88,10 @@ class NormLimit(NamedTuple):
 def sharpen(
     norm: NormLimit, u: Vector, d: Vector, gamma: float, multiplier: float
 ) -> tuple[Vector, float, float] | None:
-    """Return the solution (d, γ, λ) of the optimality conditions up to rounding for β = 0.
+    """Solve the optimality conditions for (d, γ, λ) up to rounding, for β = 0.
 
-    Return None if Newton's method fails, or if the given d has another support than the solution.
+    The result is None if Newton's method fails, or if the given d has another support than the
+    solution.
     """
     # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())

@@ -24,10 +24,10 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the threshold y that solves Σ [y − v_i]_+ / a_i = c for a vector v and a number c > 0.
+    """Return the threshold y that solves Σ [y − v_i]_+ / a_i = c for c > 0.
 
-    Also return the smallest v_i >= y, or inf if all v_i are below y. The vector `inverse` contains
-    the numbers 1/a_i.
+    Also return the smallest v_i >= y, or inf if all v_i are below y. `inverse` contains the numbers
+    1/a_i.
     """
     order = np.argsort(v)
     keys = v[order]
@@ -61,10 +61,10 @@ def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[fl
 
 
 def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
-    """Return the distribution d that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
+    """Return the minimiser of <d, u> + c max_i a_i d_i + β Σ d_i log d_i over the simplex.
 
-    The penalty makes the largest products a_i d_i equal. The parameters are those of
-    `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of −u/β.
+    The parameters are those of `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax
+    of −u/β.
     """
     inverse = np.ones(u.size) if a is None else 1.0 / a
     with np.errstate(over="ignore", under="ignore"):

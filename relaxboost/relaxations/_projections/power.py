@@ -11,10 +11,9 @@ The entries t of d solve
     sign(q) μ κ_i t^q + β log t = g − u_i,
 
 where g + β is the multiplier of Σ d = 1. Let K_i = μ κ_i |q| / β and X_i = q (g − u_i)/β + log K_i.
-Let ω_i be the value at X_i of the Wright function (Corless & Jeffrey 2002), which solves
-ω + log ω = X. Then t = (ω/K_i)^{1/q} = exp((g − u_i)/β − ω/q), and dt/dg = t / (β (1 + ω)). So one
-pass over the entries computes all sums for a step of Newton's method for (g, μ). For β = 0 see
-`power_margin`.
+Let ω_i be the value at X_i of the Wright function (Corless & Jeffrey 2002), which solves ω + log ω
+= X. Then t = (ω/K_i)^{1/q} = exp((g − u_i)/β − ω/q), and dt/dg = t / (β (1 + ω)). So one pass over
+the entries computes all sums for a Newton step in (g, μ). For β = 0 see `power_margin`.
 """
 
 from __future__ import annotations
@@ -32,9 +31,11 @@ from relaxboost.relaxations._projections.vectorised import MAX_EXPONENT
 from relaxboost.relaxations._projections.wright import sweep
 
 SUM_TOLERANCE = 1e-9
-"""The tolerance for the equation Σt = 1 of Newton's method. A smaller error is corrected by one
-second-order step. The remaining error is about the square of this number, which is below the
-rounding errors."""
+"""The tolerance for the equation Σt = 1 of Newton's method.
+
+One second-order step corrects a smaller error. What remains is about the square of this number,
+below the rounding errors.
+"""
 
 
 def log_sum_exp(x: Vector) -> float:
@@ -47,10 +48,7 @@ def log_sum_exp(x: Vector) -> float:
 
 
 def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
-    """Return the logarithm of the energy Σ κ_i t_i^{q+1} of the weights t.
-
-    The result is finite even if the powers overflow.
-    """
+    """Return the logarithm of the energy Σ κ_i t_i^{q+1}, finite even if the powers overflow."""
     with np.errstate(divide="ignore"):
         return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
@@ -68,15 +66,12 @@ class _Entries:
         self._log_omega = np.empty(u.size)
         self._last = math.inf
         self.sums = [0.0] * 5
-        """Five sums over all examples: Σt, Σa, Σaω, Σaω² and Σtω, with a = t/(1 + ω) = β dt/dg.
-
-        The last call of `sweep` computed them. The docstring of the module defines t and ω.
-        """
+        """The sums Σt, Σa, Σaω, Σaω² and Σtω of the last `sweep`, with a = t/(1 + ω) = β dt/dg."""
 
     def sweep(self, g: float, shift: float) -> None:
-        """Compute the weights t of all examples at the multiplier g, the numbers ω, and `sums`.
+        """Compute the weights t, the numbers ω, and `sums` at the multiplier g.
 
-        The argument `shift` is log(μ |q| / β). The docstring of the module defines t and ω.
+        `shift` is log(μ |q| / β). The module docstring defines t and ω.
         """
         x = self.q * g / self.beta + shift
         change = x - self._last
@@ -86,10 +81,7 @@ class _Entries:
         self.sums = sweep(*given, self._log_omega, self.omega, self.t).tolist()
 
     def log_sum_exp(self, x: Vector) -> float:
-        """Return log Σ exp(x_i), summed over all examples.
-
-        If all examples have the same x_i, the argument `x` may have a single entry.
-        """
+        """Return log Σ exp(x_i) over all examples. A single entry `x` stands for equal x_i."""
         return log_sum_exp(x) + math.log(self.u.size / x.size)
 
     def log_energy(self) -> float:
@@ -99,10 +91,9 @@ class _Entries:
 
 
 class _Equations:
-    """The two equations for the multipliers g and μ of a distribution d.
+    """The equations for the multipliers g and μ: Σ d = 1, and one for the energy Σ κ_i d_i^{q+1}.
 
-    The first equation is Σ d = 1, and the second equation is for the energy Σ κ_i d_i^{q+1}. The
-    vector t contains the entries of d at the current (g, μ). It is normalised if Σt = 1.
+    The vector t contains the entries of d at the current (g, μ). It is normalised if Σt = 1.
     """
 
     def __init__(self, entries: _Entries) -> None:
@@ -124,11 +115,11 @@ class _Equations:
 
     @property
     def excess(self) -> float:
-        """The error |Σt − 1| of the sum of the weights t after the last pass."""
+        """The error |Σt − 1| after the last pass."""
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
-        """Set the multiplier g so that the entries t of d sum to one, up to the tolerance."""
+        """Set the multiplier g so that Σt = 1, up to the tolerance."""
         # NumPy's scalars would warn where Python's overflow to infinity.
         log_mu = float(log_mu)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
@@ -162,10 +153,10 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return a lower and an upper bound on the multiplier g at which the weights t sum to one.
+        """Return a lower and an upper bound on the multiplier g at which Σt = 1.
 
-        For some t of sum one, the product μ κ_i t_i^q is the same number for all examples i. The
-        argument `power` is this number, and `error` is its relative error.
+        For some t of sum one, μ κ_i t_i^q is the same number `power` for all examples i. `error` is
+        its relative error.
         """
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
@@ -192,10 +183,9 @@ class _Equations:
         upper: float = math.inf,
         tolerance: float = 1e-8,
     ) -> None:
-        """Find the multiplier μ at which the value of `miss` is zero, and normalise t for this μ.
+        """Find the multiplier μ at which `miss` is zero, and normalise t for this μ.
 
-        The function `miss` returns the value of a decreasing function of log μ, and the derivative
-        of this function.
+        `miss` returns a decreasing function of log μ, and its derivative.
         """
         size = 10.0 * (1.0 + abs(self.q)) ** 2
         # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
@@ -229,8 +219,7 @@ class _Equations:
     def log_energy(self, log_mu: float) -> tuple[float, float]:
         """Return the logarithm of the energy Σ κ t^{q+1}, and its derivative in log μ.
 
-        The vector t contains the weights, and μ is the multiplier of the energy.
-        The vector t stays normalised: as μ changes, g changes so that Σt = 1.
+        t stays normalised: as μ changes, g changes so that Σt = 1.
         """
         # κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
         # (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
@@ -249,9 +238,8 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return the distribution at the multipliers (g, μ) that solve the equations.
+        """Return the distribution at the solution (g, μ), extrapolated from the last pass.
 
-        It is extrapolated from the weights t of the last pass.
         The error is of second order in the remaining change of (g, μ).
         """
         total, a0, a1, *_ = self.entries.sums
@@ -266,10 +254,10 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations], None]
 ) -> Vector:
-    """Return the distribution d that satisfies two equations for its multipliers.
+    """Return the distribution whose multipliers satisfy two equations.
 
-    The function `solve` gets the equations and changes the multipliers until both equations hold.
-    For the other arguments, see `power_penalty`.
+    The function `solve` changes the multipliers until both equations hold. For the other arguments,
+    see `power_penalty`.
     """
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     equations = _Equations(_Entries(u - u.min(), kappa, q, beta))
@@ -278,7 +266,7 @@ def _solve(
 
 
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
-    """Return the distribution d that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
+    """Return the minimiser of <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i over the simplex.
 
     `kappa` has an entry κ_i for each example, or a single entry if all κ_i are equal. The numbers
     κ, β and μ are positive. The derivative of φ is sign(q) t^q, with q above −1 and not 0.
@@ -292,7 +280,7 @@ def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) ->
 
 
 def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float) -> Vector:
-    """Return the distribution d of bounded energy that minimises <d, u> + β Σ d_i log d_i.
+    """Return the minimiser of <d, u> + β Σ d_i log d_i over the distributions d of bounded energy.
 
     The energy Σ κ_i d_i^{q+1} is at most e^log_bound for q > 0, and at least e^log_bound for q < 0.
     Some d in the simplex must satisfy this inequality strictly. See `power_penalty` for the other
@@ -320,11 +308,10 @@ def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float
 
 
 def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> Vector:
-    """Return the distribution d that minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i.
+    """Return the minimiser of <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i over the simplex.
 
     The exponent is p = q + 1 > 1, and c > 0 is the weight of the penalty. See `power_penalty` for
-    the other parameters. Let N be the norm of d. The multiplier is μ = c N^{−q}, and N lies between
-    the smallest and the largest norm of a point of the simplex.
+    the other parameters.
     """
     # The flattest d in the norm is proportional to κ^{−1/q}, and the steepest d is a vertex.
     p = q + 1.0

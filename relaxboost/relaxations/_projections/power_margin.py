@@ -20,17 +20,16 @@ from relaxboost._core.rounding import MIN_NORMAL, UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
 MIN_DISTANCE = math.sqrt(MIN_NORMAL)
-"""The minimum distance s of g from the smallest margin, so that no square of s underflows."""
+"""The minimum distance s of g from the smallest margin, so that s² does not underflow."""
 
 
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Compute the unnormalised weights t of all examples at the distance s, and three sums of them.
+    """Compute the unnormalised weights t at the distance s, and return (top, Σt, dΣt/ds, energy).
 
-    The sums are Σt, its derivative in s, and the energy Σ κ t^{q+1}. The weights and the sums are
-    divided by e^top, so that no weight overflows. Return the number top and the three sums. The
-    vector v contains the margins minus the smallest margin.
+    The energy is Σ κ t^{q+1}. The weights and the sums are divided by e^top, so that no weight
+    overflows. The vector v contains the margins minus the smallest margin.
     """
     h = np.maximum(s - math.copysign(1.0, q) * v, 0.0)
     top = 0.0
@@ -48,7 +47,7 @@ def _sums(
 
 
 class _Level:
-    """The unnormalised weights t of the examples, and sums of them, as functions of x = log s.
+    """The unnormalised weights t, and sums of them, as functions of x = log s.
 
     The distance s is |g − min u| for the multiplier g and the margins u.
     """
@@ -70,10 +69,9 @@ class _Level:
         self._start = math.log(spread) if spread > 0.0 else 0.0
 
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
-        """Return the number x = log s at which the function `miss` is zero.
+        """Return x = log s at which `miss` is zero, and store the weights t there.
 
-        `miss` returns the value of a decreasing function of x, and the derivative of this function.
-        The weights t at the result are stored.
+        `miss` returns a decreasing function of x, and its derivative.
         """
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
         if x != self._last:
@@ -83,7 +81,7 @@ class _Level:
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
         """Compute the vector t at the distance s = e^x from the smallest margin.
 
-        Return log Σt, log Σ κ t^{q+1} and the derivatives of both logarithms in x.
+        Return log Σt, log Σ κ t^{q+1} and the derivatives of both in x.
         """
         self._last = x
         s = self._distance(x)
@@ -105,8 +103,8 @@ class _Level:
     def put_on_least(self) -> None:
         """Put all the weight on the examples of smallest margin.
 
-        Among the distributions on these examples, t is the one of smallest energy for q > 0, and
-        the one of largest energy for q < 0.
+        Among the distributions on these examples, t has the smallest energy for q > 0, and the
+        largest for q < 0.
         """
         least = self.v == 0.0
         logs = (-np.log(self.kappa) / self.q * np.ones(self.v.size))[least]
@@ -114,11 +112,11 @@ class _Level:
         self.t[least] = np.exp(logs - logs.max())
 
     def refine(self, x: float, miss: Callable[[], float]) -> None:
-        """Change the weights t slightly, so that the function `miss` is zero up to rounding.
+        """Change the weights t slightly, so that `miss` is zero up to rounding.
 
-        The argument x is a root of `miss` up to the rounding of doubles. For q > 1 this can be
-        inaccurate, because t then changes a lot between adjacent doubles g. So t is interpolated
-        between the weights at two doubles g, one on each side of the root.
+        x is a root of `miss` up to the rounding of doubles. For q > 1 this can be inaccurate,
+        because t then changes a lot between adjacent doubles g. So t is interpolated between the
+        weights on both sides of the root.
         """
         # For q > 1 the entries rise steeply from zero: to 0.15 at g − u = 1e-16 for q = 19. So no
         # double g may have the right sum.
@@ -137,10 +135,7 @@ class _Level:
         falling_root(miss_between, 1e-14)
 
     def result(self, x: float) -> tuple[float, float, Vector]:
-        """Return the multipliers g and μ, and the distribution d, at the distance s = e^x.
-
-        The number g is the multiplier of Σd = 1, and μ is the multiplier of the energy.
-        """
+        """Return the multipliers g of Σd = 1 and μ of the energy, and d, at the distance e^x."""
         g = self.low + math.copysign(self._distance(x), self.q)
         # From |g − u| = κ t^q = μ κ d^q follows μ = (Σt)^q.
         mu = math.exp(min(self.q * self.log_total, 700.0))
@@ -150,10 +145,10 @@ class _Level:
 def power_penalty_margin(
     u: Vector, kappa: Vector, q: float, mu: float
 ) -> tuple[float, float, Vector]:
-    """Return the multiplier g, the weight μ and the distribution d for a penalty on powers of d.
+    """Return (g, μ, d) for the minimiser d of <d, u> + μ Σ κ_i φ(d_i) over the simplex.
 
-    For the margins u, d minimises <d, u> + μ Σ κ_i φ(d_i), and g is the multiplier of Σd = 1. The
-    weight μ is the given one. See `power.power_penalty` for the parameters.
+    g is the multiplier of Σd = 1, and μ the given weight. See `power.power_penalty` for the
+    parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)
@@ -172,11 +167,10 @@ def power_penalty_margin(
 def power_ball_margin(
     u: Vector, kappa: Vector, q: float, log_bound: float
 ) -> tuple[float, float, Vector]:
-    """Return the multipliers g and μ, and the distribution d for a bound on the energy of d.
+    """Return (g, μ, d) for the minimiser d of <d, u> over the distributions of bounded energy.
 
-    The distribution d minimises <d, u> subject to the bound, g is the multiplier of Σd = 1, and μ
-    is the multiplier of the bound. If the bound is slack, μ is 0. See `power.power_ball` for the
-    parameters.
+    g is the multiplier of Σd = 1, and μ is the multiplier of the bound, 0 if the bound is slack.
+    See `power.power_ball` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)

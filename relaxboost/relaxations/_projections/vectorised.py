@@ -1,10 +1,9 @@
 """Exponentials and logarithms without calls or branches, for loops over many entries.
 
 A compiler turns loops over these functions into vector instructions. NumPy's functions are as fast,
-but each operation needs its own pass over memory. A loop should process `ENTRIES_PER_CHUNK`
-entries at a time, because a chunk stays in the cache. A function compiled with `REORDER` should
-only compute sums, because the compiler would also reorder formulas whose order prevents
-cancellation.
+but need a pass over memory for each operation. A loop should process `ENTRIES_PER_CHUNK` entries at
+a time, because a chunk stays in the cache. A function compiled with `REORDER` should only compute
+sums, because the compiler would also reorder formulas whose order prevents cancellation.
 """
 
 from __future__ import annotations
@@ -14,14 +13,18 @@ import numpy as np
 from relaxboost._core.compiled import njit
 
 ENTRIES_PER_CHUNK = 2048
-"""The number of entries of a vector that compiled loops process at a time. Two chunks of doubles
-fit into the smallest level-1 caches, so that each pass over a chunk after the first is fast."""
+"""The number of entries of a vector that compiled loops process at a time.
+
+Two chunks of doubles fit into the smallest level-1 caches, so each pass over a chunk after the
+first is fast.
+"""
 MAX_EXPONENT = 600.0
-"""The largest |x| for which the projections compute e^x. Larger exponents and logits are clipped.
-The product of e^600, a margin and the number of examples is finite, and e^−600 does not
-underflow."""
+"""The largest |x| for which the projections compute e^x. Larger exponents are clipped.
+
+The product of e^600, a margin and the number of examples is finite, and e^−600 does not underflow.
+"""
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-"""The options that allow the compiler of numba to change the order of a sum."""
+"""The numba compiler options that allow reordering a sum."""
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})

@@ -1,7 +1,7 @@
-"""The loops over all examples that solve the Wright equations of `power`.
+"""Loops over all examples that solve the Wright equations of `power`.
 
-The loops call no function and do not branch, so that the compiler turns them into vector
-instructions. A pass over all examples takes little longer than NumPy's exponential.
+They call no function and do not branch, so that the compiler turns them into vector instructions. A
+pass over all examples takes little longer than NumPy's exponential.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from relaxboost.relaxations._projections.vectorised import (
 
 @njit(error_model="numpy", fastmath={"contract"})
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
-    """Solve the equation e^y + y = q z + k for y at each entry of z and k, and set w = e^y.
+    """Solve e^y + y = q z + k for y at each entry of z and k, and set w = e^y.
 
     If `cold` is True, the iteration starts from a rough logarithm, and otherwise from `y`.
     """
@@ -46,7 +46,7 @@ def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
-    """Compute the weights t of the examples from the numbers w and y = log w of `omegas`.
+    """Compute the weights t from the numbers w and y = log w of `omegas`.
 
     A weight is (w / e^k)^{1/q}, which equals exp(z − w/q).
     """
@@ -57,10 +57,7 @@ def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def add(t: Vector, w: Vector, sums: Vector) -> None:
-    """Add five sums over the examples to `sums`: Σt, Σa, Σaω, Σaω² and Σtω.
-
-    The vector t contains the weights, ω is the vector `w`, and a = t / (1 + ω).
-    """
+    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`, where ω is `w` and a = t / (1 + ω)."""
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -93,13 +90,12 @@ def sweep(
     omega: Vector,
     t: Vector,
 ) -> Vector:
-    """Compute the weights t of all examples at the multiplier g, and return five sums of them.
+    """Compute the weights t of all examples at the multiplier g, and return the sums of `add`.
 
-    The sums are those of `add`. For an example with the margin u and the factor κ, the number ω
-    solves ω + log ω = q (g − u)/β + log κ + shift. The docstring of `power` defines t by ω. The
-    vector `logk` contains the numbers log κ, or a single entry if all of them are equal. The vector
-    `y` contains log ω from the previous call, and receives the new log ω. The argument `change` is
-    the change of q (g − u)/β + shift since the previous call, or inf at the first call.
+    The number ω solves ω + log ω = q (g − u)/β + log κ + shift, and the docstring of `power`
+    defines t by ω. `logk` contains the numbers log κ, or a single entry if all are equal. `y`
+    contains log ω from the previous call, and receives the new log ω. `change` is the change of q
+    (g − u)/β + shift since the previous call, or inf at the first call.
     """
     sums = np.zeros(5)
     z = np.empty(ENTRIES_PER_CHUNK)
