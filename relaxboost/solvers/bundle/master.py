@@ -1,4 +1,4 @@
-"""The master programs of the bundle method. The cone solver Clarabel solves them."""
+"""The master programs of the bundle method, solved by Clarabel."""
 
 from __future__ import annotations
 
@@ -13,37 +13,34 @@ from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 from relaxboost.solvers.bundle.cuts import Cuts
 
 LEAST_PRICE = 1e4 * SOLVER_TOLERANCE
-"""The smallest price of a weight in the master programs, which measure each weight in a unit. The
-price is the amount that one unit adds to the l1 penalty, divided by the size of the cuts. If the
-price is smaller, the program uses a larger unit, because the multipliers that Clarabel returns have
-errors of about its tolerance. If these errors exceed the prices, the lower bound is useless."""
+# The multipliers that Clarabel returns have errors of about its tolerance. If these errors exceed
+# the prices, the lower bound is useless. The programs therefore use a larger unit for smaller
+# prices.
+"""The smallest price of a weight: the l1 penalty of one unit, divided by the size of the cuts."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""The smallest size of the cuts by which the programs are scaled. A program with a smaller size is
-not scaled, because the reciprocal of the squared size may overflow. So small a size is a rounding
-error of 0."""
+# A smaller size is a rounding error of 0, and the reciprocal of its square may overflow.
+"""The smallest size of the cuts that is scaled to 1."""
 
 
 class Feasible(NamedTuple):
-    """The set of weights w over which the bundle method minimises, with a penalty on w.
+    """The feasible set and the penalty for the weights w of the bundle method.
 
     The penalty is Ω(w) = (square/2)‖s w‖₂² + absolute · ‖s w‖₁. The vector s is `scale`, and s w is
     the entrywise product.
     """
 
     scale: Vector
-    """The positive factors s of the weights in the penalty, with one factor for each weight."""
+    """The positive factor of each weight in the penalty."""
     nonnegative: bool
-    """Whether the set contains only weights w >= 0."""
+    """Whether all weights must be >= 0."""
     square: float = 0.0
     absolute: float = 0.0
     radius: float = math.inf
-    """The largest norm ‖s w‖₁ of the weights w in the set, where s is `scale`. It is inf if there
-    is no limit."""
+    """The largest norm ‖s w‖₁, or inf if there is no limit. The vector s is `scale`."""
     full: bool = False
-    """Whether the norm ‖s w‖₁ equals `radius` for all weights w in the set, where s is `scale`. If
-    this field is True, `nonnegative` must be True."""
+    """Whether ‖s w‖₁ must equal `radius`. This requires `nonnegative`."""
     euclidean: float = math.inf
-    """The largest norm ‖w‖₂ of the weights w in the set. It is inf if there is no limit."""
+    """The largest norm ‖w‖₂, or inf if there is no limit."""
 
 
 class Master:
