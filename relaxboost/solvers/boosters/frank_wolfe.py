@@ -249,8 +249,8 @@ class CorrectiveRun(Booster):
 
 def few_steps_suffice(game: Game, tol: float) -> bool:
     """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`."""
-    # After t steps the gap is about 8 r²/(μ t), where μ is the modulus of strong convexity of f, and
-    # r is the largest margin (Jaggi 2013, Thm 1). The method "auto" solves such games by pairwise
+    # After t steps the gap is about 8 r²/(μ t), where μ is the modulus of strong convexity of f and
+    # r the largest margin (Jaggi 2013, Thm 1). The method "auto" solves such games by pairwise
     # steps alone: cone solvers fail for a large μ, because the numbers in the cone programs then
     # differ by many orders of magnitude.
     return game.relaxation.curvature(game.m) * tol >= game.over.reach(game.n) ** 2

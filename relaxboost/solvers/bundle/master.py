@@ -44,15 +44,15 @@ class Feasible(NamedTuple):
 
 
 class Master:
-    """The master programs of the bundle method, which minimise the sum of a penalty and a model.
+    """The master programs of the bundle method, which minimise a penalty plus a model.
 
     The variables of a program are the weights w and, for each group of cuts, a height that is at
     least every cut of the group. The model is the sum of the heights.
 
-    The programs scale all variables, so Clarabel reads numbers of moderate size. Let `size` be the
-    largest absolute offset of the cuts or, if the offsets are about 0, their largest slope. The
-    first variables are z = w / (`size` · `unit`). If the program needs ‖s w‖₁ and w may be
-    negative, variables y >= |z| follow. The last variables are the heights divided by `size`.
+    The variables are scaled to moderate size. Let `size` be the largest absolute offset of the cuts
+    or, if the offsets are about 0, their largest slope. The first variables are z = w / (`size` ·
+    `unit`). If the program needs ‖s w‖₁ and w may be negative, variables y >= |z| follow. The last
+    variables are the heights divided by `size`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Master:
     groups : int
         The number of groups.
     unit : array of shape (d,)
-        The unit of each weight: a change of the weight by one unit changes the cuts by about 1.
+        The change of each weight that changes the cuts by about 1.
     """
 
     def __init__(self, feasible: Feasible, groups: int, unit: Vector) -> None:
@@ -125,11 +125,10 @@ class Master:
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
-        """Add to all programs the constraint that the vector right/size − rows · x lies in a cone.
+        """Add the constraint "right/size − rows · x lies in a cone" to all programs.
 
-        `cone` is the name of the cone in Clarabel, x are the scaled variables, and `size` is the
-        number by which the program divides their values. `entries` contains the nonzero values of
-        the matrix `rows`, with their row indices and their column indices.
+        `cone` is the name of the cone in Clarabel, and x are the scaled variables. `entries`
+        contains the nonzero values of `rows`, their row indices and their column indices.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -138,10 +137,9 @@ class Master:
         self._cones.append((cone, right.size))
 
     def minimise(self, cuts: Cuts, group: Whole) -> tuple[Vector, Vector] | None:
-        """Return weights that minimise the penalty plus the model, and the multipliers of the cuts.
+        """Return weights that minimise penalty plus model, and the multipliers of the cuts.
 
-        The model is the sum over the groups of the largest cut of each group. Both arrays are only
-        as accurate as Clarabel. The result is None if Clarabel fails.
+        Both are only as accurate as Clarabel. The result is None if Clarabel fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)
@@ -150,8 +148,7 @@ class Master:
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
         """Return the weights nearest to `centre` at which penalty plus model is at most `level`.
 
-        The model is the sum over the groups of the largest cut of each group. The penalty must have
-        no quadratic term. The result is None if Clarabel finds no such weights.
+        The penalty must have no quadratic term. The result is None if Clarabel fails.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.
