@@ -20,5 +20,5 @@ def entries(game: Game) -> float:
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Convert a number of multiplications to the passes over the margin matrix that take as long."""
+    """Convert multiplications to passes over the margin matrix that take as long."""
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)
