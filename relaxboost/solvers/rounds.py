@@ -140,7 +140,7 @@ class Booster(ABC):
         self.why_ended = reason
 
     def leave_phase(self, reason: str) -> bool:
-        """End the current phase of "auto" if another phase follows, and return whether one follows."""
+        """End the current phase of "auto" if another one follows, and return whether one does."""
         return False
 
     def warmed(self, start: WarmStart) -> Booster:

@@ -110,7 +110,7 @@ class TautStringSteps:
         self._end_pull = 0.0
 
     def step(self, v: float) -> None:
-        """Take a primal-dual step towards a distribution for which no stump has an edge above `v`."""
+        """Take a primal-dual step towards a distribution with no stump edge above `v`."""
         of = self._features
         codes, offsets, counts = of
         features, m = codes.shape
