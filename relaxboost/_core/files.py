@@ -22,8 +22,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
-        "the name of a file must be a path, such as 'file.json', got a "
-        f"{type(path).__name__}; pass a path"
+        f"a file name must be a path, such as 'file.json', got a {type(path).__name__}; pass a path"
     )
 
 

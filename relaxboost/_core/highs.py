@@ -108,8 +108,9 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return the basis as one letter of `SIDES` for each variable and row, or "" if there is
-        none.
+        """Return the basis as a letter of `SIDES` for each variable and row, or "".
+
+        The result is "" if HiGHS has no basis.
         """
         # HiGHS may still run, because Ctrl-C ends the wait for HiGHS, but not its run.
         if self._running:

@@ -53,7 +53,7 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
         if game.n is None:
             raise InputError(
-                f"a checkpoint stores the indices of columns, but {game.matrix!r} numbers its "
+                f"a checkpoint stores column indices, but {game.matrix!r} numbers its "
                 "columns in the order in which a run finds them; leave checkpoint out"
             )
         # A folder without permission is an error now, and not after an hour.
@@ -133,7 +133,7 @@ class Checkpoint:
             raise self._refusal("the file is not a checkpoint") from None
         if found != FORMAT:
             raise self._refusal(
-                f"the format of the file is {found!r:.60}, but this version reads {FORMAT!r}"
+                f"the file has the format {found!r:.60}, but this version reads {FORMAT!r}"
             )
         for part, here in self._game.items():
             there = parts.get(part)

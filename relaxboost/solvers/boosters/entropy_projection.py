@@ -19,8 +19,8 @@ class ProjectionDual:
 
     The projection is the distribution d with the smallest relative entropy Δ to the uniform
     distribution, subject to two constraints: the relaxation f is finite at d, and every column of A
-    has an edge of at most `level`. The dual function is D(w) = min over d of Δ(d, uniform) + <d,
-    Aw> − level Σ w_j, for w >= 0.
+    has an edge of at most `level`. The dual function is
+    D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w_j, for w >= 0.
 
     D is concave. Entry j of the gradient of D is the edge of column j at the minimising d, minus
     the level. A change of w by v changes every entry of the gradient by at most ‖v‖_1, because Δ is

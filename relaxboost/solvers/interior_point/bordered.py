@@ -182,8 +182,7 @@ class ArrowFactor:
         return np.asarray(blocks + across.T @ self.solve_border(across))
 
     def leading(self, m: int) -> tuple[Vector, Array]:
-        """Return arrays a and Y such that the first m rows and columns of K⁻¹ are diag(a) + Y T⁻¹
-        Yᵀ.
+        """Return a and Y for the first m rows and columns of K⁻¹, diag(a) + Y T⁻¹ Yᵀ.
 
         T is the matrix of `solve_border`. No two of the first m unknowns may share a block.
         """

@@ -129,8 +129,7 @@ class Cones(ABC):
         return rows.ravel(), columns.ravel()
 
     def entries(self) -> Vector:
-        """Return the entries of a sparse block-diagonal matrix for the scaling matrices of all
-        cones.
+        """Return the entries of a sparse block-diagonal matrix for all scaling matrices.
 
         Eliminating any auxiliary unknowns from the matrix leaves the scaling matrices. The places
         of the entries never change.
@@ -224,7 +223,10 @@ class SecondOrderCones(Cones):
         return np.concatenate([diagonal, outer, outer, np.tile([-1.0, 1.0], number)])
 
     def rest(self) -> Array:
-        """Return u and v of H = I/η² + u uᵀ − v vᵀ for each cone, of shape (number, 2, dimension)."""
+        """Return u and v of H = I/η² + u uᵀ − v vᵀ for each cone.
+
+        The array has the shape (number, 2, dimension).
+        """
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
         along = self.q[:, 1:] / np.maximum(length, 1e-300)

@@ -114,11 +114,9 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step.
 
-        Return False if none is possible or the steps make no progress.
-
-        `gap` is the upper bound minus the lower bound on the minimum, or inf if it is unknown. The
-        steps make no progress if the gap, the complementarity and the infeasibility have not
-        decreased enough in eight consecutive steps; see `Progress`.
+        Return False if none is possible, or if the gap, the complementarity and the infeasibility
+        have not decreased enough in eight consecutive steps; see `Progress`. `gap` is the upper
+        bound minus the lower bound on the minimum, or inf if it is unknown.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -82,7 +82,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record whether conjugate gradients solved Newton's equations, and whether they converged."""
+        """Record whether conjugate gradients were used, and whether they converged."""
         self.is_by_passes = normal.iterations > 0
         # Equations that do not converge are solved with a matrix in the next steps.
         if normal.iterations >= MAX_CG_ITERATIONS:

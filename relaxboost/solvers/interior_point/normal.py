@@ -65,7 +65,7 @@ class Right(NamedTuple):
 
 
 class ColumnScaling(NamedTuple):
-    """The matrix D, the vector ε and the number κ of Newton's equations; see the module docstring."""
+    """The terms D, ε and κ of Newton's equations; see the module docstring."""
 
     D: Vector
     """The diagonal of D. For bounded edges, an entry is the sum of multiplier / slack over both
@@ -120,8 +120,9 @@ class Normal(ABC):
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations for a right-hand side, or 0 for a
-        factorisation.
+        """The largest number of conjugate gradient iterations for a right-hand side.
+
+        It is 0 for a factorisation.
         """
         return 0
 

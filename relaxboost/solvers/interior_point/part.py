@@ -40,25 +40,24 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The variables x and the multipliers of the rows of the program that defines f.
+        """The variables and the row multipliers of the program of f, or None without rows.
 
-        They prove bounds on the value of this program. The property is None if the program has no
-        rows.
+        They prove bounds on the value of the program.
         """
         return None
 
     @property
     @abstractmethod
     def product(self) -> float:
-        """The sum of slack times multiplier over all constraints of the relaxation f."""
+        """The sum of slack times multiplier over all constraints of f."""
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix K that the relaxation f adds to Newton's equations at this point."""
+        """Return the matrix K that f adds to Newton's equations at this point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: float, first: Any = None) -> Aim:
-        """Return the right-hand side of Newton's equations for the unknowns of the relaxation f.
+        """Return the right-hand side of Newton's equations for the unknowns of f.
 
         Parameters
         ----------
@@ -66,7 +65,7 @@ class Part(ABC):
             The vector A w − λ, which is the gradient in d of all terms of the Lagrangian except f.
             λ is the multiplier of the equation Σd = 1.
         centre : float
-            The target of the step for the product of each slack and its multiplier.
+            The target for each slack times multiplier.
         first : direction, optional
             The predictor, whose second-order terms are included in the right-hand side.
         """

@@ -333,9 +333,7 @@ class Opening(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return an `InteriorRun` after the steps of its first round, or None if no step is
-        possible.
-        """
+        """Return an `InteriorRun` after its first round, or None if no step is possible."""
         following = InteriorRun(self._game, self._tol)
         if following.advance(best) is None:
             self.end(following.why_ended)
