@@ -20,9 +20,10 @@ slopes of a taut string, the shortest path through a tube around the cumulative 
 values (Davies & Kovac 2001, Ann. Statist. 29, Sec. 2). The path is computed from start to end, as
 in Condat (2013, IEEE Signal Process. Lett. 20).
 
-It follows that 2 o is minus the sum of the first and last values of all g_f. The steps satisfy this
-equation by adding one number, the `end_pull`, to both ends of every string. A separate unknown o_f
-for each feature would take several times more steps.
+Since the first and last values of each function sum to zero, 2 o is minus the sum of the first and
+last values of all g_f. The steps satisfy this equation by adding one number, the `end_pull`, to
+both ends of every string. A separate unknown o_f for each feature would take several times more
+steps.
 """
 
 from __future__ import annotations

@@ -142,7 +142,8 @@ class CuttingPlanes:
     def minimise(self) -> tuple[Vector | None, float]:
         """Minimise penalty plus model.
 
-        Return the minimiser and a lower bound on min F. If Clarabel fails, the minimiser is None, and the lower bound is `floor`.
+        Return the minimiser and a lower bound on min F. If Clarabel fails, the
+        minimiser is None, and the lower bound is `floor`.
         """
         # The lower bound follows from averages of the cuts, and not from the value that Clarabel
         # reports.
