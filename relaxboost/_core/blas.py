@@ -39,6 +39,7 @@ class _Limit:
         self._before: Any = None
 
     def renew(self) -> None:
+        """Replace the lock after a fork."""
         # In a forked process, the old lock may be held by a thread that does not exist there.
         self._lock = Lock()
 
