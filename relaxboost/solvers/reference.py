@@ -195,6 +195,7 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
+        """The difference between the two bounds so far."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
