@@ -111,8 +111,8 @@ def compare_methods(
     Raises
     ------
     InputError
-        If no method is passed, or if a method does not accept the game. The error is raised before
-        the first method runs.
+        If no method is passed, or if `solve` raises an InputError for a method. The error is raised
+        before the first method runs.
 
     Examples
     --------

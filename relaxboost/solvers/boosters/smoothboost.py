@@ -39,11 +39,11 @@ class SmoothBoost(Method):
     Parameters
     ----------
     gamma : float, optional
-        The number γ in (0, 1/2], at most half of the weak learner's smallest edge. By default the
-        run starts with half of the first edge. If a later edge is below 2γ, the run restarts with
-        the smaller of half this edge and γ/2. No γ is below a quarter of the value of the game. The
-        rounds before the last restart are at most sqrt(2)/3 times the bound for the last γ, plus
-        one round for each restart.
+        The number γ in (0, 1/2]. It should be at most half of the weak learner's smallest edge. By
+        default the run starts with half of the first edge. If a later edge is below 2γ, the run
+        restarts with the smaller of half this edge and γ/2. No γ is below a quarter of the value of
+        the game. The rounds before the last restart are at most sqrt(2)/3 times the bound for the
+        last γ, plus one round for each restart.
 
     References
     ----------
