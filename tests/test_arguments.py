@@ -35,7 +35,7 @@ CALLS = {
         [None, True],
         "a path, such as 'file.json', got a (NoneType|Certificate); pass a path",
     ),
-    "load": (rb.claims.load, [None, b"x"], "the name of a file must be a path"),
+    "load": (rb.claims.load, [None, b"x"], "a file name must be a path"),
     "claim": (
         rb.claims.get,
         [None, 9, ["SS09-T9"]],

@@ -1,4 +1,4 @@
-"""Type names for arrays, and the conversion of a caller's values to arrays."""
+"""Array types, and the conversion of users' values to arrays."""
 
 from __future__ import annotations
 
@@ -11,27 +11,24 @@ from numpy.typing import NDArray
 from relaxboost._core.errors import InputError
 
 Array = NDArray[np.float64]
-"""The type of an array of double-precision numbers, of any shape."""
+"""An array of doubles, of any shape."""
 Vector = Array
-"""The type of a vector (a one-dimensional array) of double-precision numbers."""
+"""A one-dimensional array of doubles."""
 Matrix = Array
-"""The type of a matrix (a two-dimensional array) of double-precision numbers."""
+"""A two-dimensional array of doubles."""
 Whole = NDArray[np.int64]
-"""The type of an array of integers, such as indices or counts."""
+"""An array of integers, such as indices or counts."""
 Flags = NDArray[np.bool_]
-"""The type of an array of booleans."""
+"""An array of booleans."""
 
 ROWS_PER_BLOCK = 4096
-"""The number of rows of a matrix that are copied or converted at a time. A block of this size is
-large enough that the overhead of function calls is small compared with the work on the rows, and
-small enough that its copy takes little memory."""
+# Large enough that the overhead of calls is small, and small enough that a copy takes little
+# memory.
+"""The number of matrix rows that are copied or converted at a time."""
 
 
 def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first entry of an array that is not a number.
-
-    Return None if all entries are numbers.
-    """
+    """Return the index of the first nonnumeric entry of an array, or None."""
     for at in np.ndindex(given.shape):
         try:
             float(given[at])
@@ -41,11 +38,9 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
 
 
 def doubles(name: str, given: Any) -> Array:
-    """Convert a value from a user to an array of double-precision numbers.
+    """Convert a user's value to an array of doubles, without a copy if it is one already.
 
-    `given` is the value, and `name` is the name of the argument for error messages. If the value is
-    an array of doubles already, it is returned without a copy. Raise an InputError if the value is
-    not an array of numbers.
+    Raise an InputError that contains `name` if the value is not an array of numbers.
     """
     try:
         return np.asarray(given, dtype=np.float64)

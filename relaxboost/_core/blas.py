@@ -1,4 +1,4 @@
-"""Limits on the number of BLAS threads, which slow down small problems on a busy machine."""
+"""Limits on the BLAS threads, which slow down small problems on a busy machine."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 SMALL_ORDER = 1000
-"""The largest number of rows of a square matrix that counts as small. The factorisation of a dense
-matrix of this size takes a few tens of milliseconds. For small matrices, operations use one thread,
-sparse matrices may be converted to dense arrays, and the interior point method uses all hypotheses
-of a game at once."""
+# A dense factorisation of this order takes a few tens of milliseconds.
+"""The largest order of a square matrix that counts as small."""
 MULTIPLICATIONS_PER_ENTRY = 25.0
-"""The ratio of two times: the time to read one entry of a large array from memory, and the time of
-one multiplication in a dense matrix product or factorisation. Reading is limited by the speed of
-the memory, and multiplications by the speed of the processor. On machines of the last ten years,
-this ratio was 10 to 50."""
+# On machines of the last ten years, this ratio was 10 to 50.
+"""The time to read an array entry from memory, in multiplications of a dense matrix product."""
 
 
 @cache
@@ -31,10 +27,10 @@ def _libraries() -> ThreadpoolController:
 
 
 class _Limit:
-    """The limit of one BLAS thread, which all threads of the process share.
+    """The process-wide limit of one BLAS thread.
 
-    A counter stores the number of threads of the process that need the limit. The first of these
-    threads sets the limit, and the last one restores the earlier number of BLAS threads.
+    A counter stores how many threads of the process need the limit. The first of them sets it, and
+    the last one restores the earlier number of BLAS threads.
     """
 
     def __init__(self) -> None:
@@ -87,10 +83,9 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread within the context if a matrix with m rows and n columns is small.
+    """Limit BLAS to one thread within the context if an m × n matrix is small.
 
-    A matrix is small if m · min(n, 1000) is at most a million. If n is None, the number of columns
-    is unknown, and 1000 columns are assumed.
+    If `n` is None, the number of columns is unknown.
     """
     small = m * min(SMALL_ORDER if n is None else n, SMALL_ORDER) <= SMALL_ORDER**2
     return one_blas_thread() if small else nullcontext()

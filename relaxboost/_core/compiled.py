@@ -20,9 +20,9 @@ from relaxboost._core.progress import quiet
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator `njit`, which stores compiled functions in a cache on disk.
+    """Return numba's `njit` decorator with a disk cache.
 
-    If no folder for the cache is writable, the decorator has no cache.
+    If no cache folder is writable, the decorator has no cache.
     """
     # Nobody calls the compiled functions from C, and the wrappers for C take 10 % of the time.
     options["no_cfunc_wrapper"] = True
@@ -40,7 +40,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 class _Saying(TimingListener):
     # A long compilation is announced once, on standard error.
     def on_end(self, event: Any) -> None:
-        """Print a note about compilation if it has taken more than a second so far."""
+        """Print a note once compilation has taken more than a second."""
         super().on_end(event)
         # The time of a kernel includes the time of the kernels that it calls.
         if self.done and self.duration > 1.0:
@@ -54,12 +54,11 @@ if sys.stderr is not None and sys.stderr.isatty():
 
 
 def ready(*calls: Callable[[], object]) -> None:
-    """Compile kernels, or load them from the cache, by calling the given functions once.
+    """Compile kernels, or load them from the cache, by calling the given functions.
 
-    A solver calls this function before its clock starts, so that compilation does not count as
-    solving time. The given functions use the matrix and the relaxation of the game, because numba
-    compiles a kernel for the types of its arguments. Numba and LLVM must not be interrupted. If
-    Ctrl-C is pressed during a call, KeyboardInterrupt is therefore raised only when the call ends.
+    Solvers call this function before their clock starts. The given functions use the game's own
+    matrix and relaxation, because numba compiles for the argument types. If Ctrl-C is pressed,
+    KeyboardInterrupt is raised only after the current call.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
@@ -100,7 +99,7 @@ def thread_pool() -> tuple[ThreadPoolExecutor, int]:
 
 @contextmanager
 def at_most(threads: int | None) -> Iterator[None]:
-    """Limit compiled kernels to a number of threads within the context.
+    """Limit the number of threads of compiled kernels within the context.
 
     If `threads` is None, there is no limit.
     """
@@ -117,7 +116,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether an error was caused by Ctrl-C, perhaps while a compiled kernel was running."""
+    """Return whether an error was caused by Ctrl-C, possibly within a compiled kernel."""
     # Within numba's dispatcher, a KeyboardInterrupt becomes the cause of a SystemError, which may
     # be the cause of another SystemError.
     cause: BaseException | None = error

@@ -1,7 +1,4 @@
-"""Conversion of exact integers and fractions to text, as certificates (proof files) store them.
-
-No digit is lost.
-"""
+"""Lossless conversion of integers and fractions to text for certificates."""
 
 from __future__ import annotations
 
@@ -13,10 +10,8 @@ from typing import Any
 
 
 def finite(value: float) -> float | None:
-    """Return a finite number as a float.
-
-    Return None for infinities and nan, which JSON cannot express.
-    """
+    # JSON has no infinities and no nan.
+    """Return a finite number as a float, and None for infinities and nan."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -27,28 +22,26 @@ def integer(value: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Return an exact rational number as a string such as ``"-3/7"``, as certificates store it."""
+    """Return a rational number as certificates store it, such as ``"-3/7"``."""
     q = Fraction(value)
     return integer(q.numerator) + (f"/{integer(q.denominator)}" if q.denominator != 1 else "")
 
 
 def vector(values: Sequence[Any] | None) -> dict[str, Any] | str:
-    """Return a vector of rational numbers in the form in which certificates store it.
+    """Return a vector of rational numbers as certificates store it.
 
-    The result is a dictionary with the common denominator and the list of the integer numerators,
-    all as strings. If all entries are equal, the result is a single number as a string. The value
-    None stands for a vector whose entries are all 1.
+    The result has the common denominator and the integer numerators, all as strings. If all entries
+    are equal, it is a single number. None stands for a vector of ones.
     """
     exact = bounds([Fraction(v) for v in ([1] if values is None else values)])
     return {"denominator": "1", "numerators": []} if exact is None else exact
 
 
 def bounds(values: Sequence[Fraction | None]) -> dict[str, Any] | str | None:
-    """Return a vector of bounds in the form in which certificates store it.
+    """Return a vector of bounds as certificates store it.
 
-    The result is a dictionary with the common denominator and the list of the integer numerators,
-    all as strings. An entry that is None means that there is no bound. If all bounds exist and are
-    equal, the result is a single number as a string. If all entries are None, the result is None.
+    The result has the common denominator and the integer numerators, all as strings. A missing
+    bound is None. If all bounds are equal, the result is a single number or None.
     """
     known = [v for v in values if v is not None]
     if not known:

@@ -1,4 +1,4 @@
-"""The errors that users see. A message names the parameter, states the rule and gives advice."""
+"""The errors that users see, and helpers that build their messages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 BRIEF_CHARACTERS = 300
-"""The largest length of a repr in a message. All classes of the package have a shorter repr."""
+# All classes of the package have a shorter repr.
+"""The maximum length of a repr in a message."""
 
 
 class InputError(ValueError):
-    """The error for invalid input.
+    """Invalid input.
 
-    If possible, the error is raised before a computation starts.
+    It is raised before a computation starts, if possible.
 
     Examples
     --------
@@ -28,17 +29,16 @@ class InputError(ValueError):
 
 
 class SolverError(InputError):
-    """The error that is raised if a solver returns no solution.
+    """A solver returned no solution.
 
-    Badly scaled numbers are the usual cause.
+    The usual cause is badly scaled data.
     """
 
 
 class RowError(InputError):
-    """The error for an invalid row of a table that a user has passed.
+    """An invalid row of a user's table.
 
-    The error has three arguments: the text before the number of the row, the number, and the text
-    after it. The message joins them and writes the word "row" before the number.
+    The arguments are the text before the row number, the row number, and the text after it.
     """
 
     def __str__(self) -> str:
@@ -46,10 +46,9 @@ class RowError(InputError):
         return f"{before}row {row}{after}"
 
     def moved(self, by: int) -> RowError:
-        """Return an error with the same text, in which `by` is added to the number of the row.
+        """Return the same error with `by` added to the row number.
 
-        A function that reads a part of a table counts the rows from the start of this part. Its
-        caller adds the number of the rows before the part.
+        Functions that read a part of a table count rows from the start of the part.
         """
         before, row, after = self.args
         return RowError(before, row + by, after)
@@ -57,9 +56,9 @@ class RowError(InputError):
 
 @contextmanager
 def error_prefix(where: str) -> Iterator[None]:
-    """Add a prefix to the message of an `InputError` that is raised within the context.
+    """Prefix the message of any `InputError` raised within the context.
 
-    The prefix `where` names the place of the error, such as a file.
+    `where` names the place of the error, such as a file.
     """
     try:
         yield
@@ -69,29 +68,23 @@ def error_prefix(where: str) -> Iterator[None]:
 
 
 def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
-    """Return the first values of a sequence as text, such as "a, b, ...".
+    """Join at most `most` values of a sequence into text, such as "a, b, ...".
 
-    `most` is the largest number of values to show, and `said` is the function that converts a value
-    to text.
+    `said` converts a value to text.
     """
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
 def brief(thing: object, most: int = BRIEF_CHARACTERS) -> str:
-    """Return the repr of an object for an error message, shortened if it has too many characters.
-
-    `most` is the largest number of characters. A relaxation of a user-defined dataclass may have
-    fields of thousands of numbers.
-    """
+    """Return the repr of an object for an error message, cut to `most` characters."""
     text = repr(thing)
     return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 8) :]}"
 
 
 def class_hint(given: object, options: str = "...") -> str:
-    """Return the end of an error message for a user who passed a class instead of an object.
+    """Return the end of a message for a user who passed a class instead of an object.
 
-    It shows how to create an object, for example "; write Ridge(...)". If the value is not a class,
-    the result is an empty string.
+    It is a call such as "; write Ridge(...)", or "" if the value is not a class.
     """
     return f"; write {given.__name__}({options})" if isinstance(given, type) else ""
 
@@ -102,14 +95,14 @@ def number_of(count: int, what: str) -> str:
 
 
 class MissingDependencyError(ImportError):
-    """The error that is raised if an optional library is missing.
+    """An optional library is missing.
 
-    The message contains the command to install it.
+    The message contains the command that installs it.
     """
 
 
 def requirements(extra: str | None) -> list[str]:
-    """Return the requirements of an optional extra of relaxboost, in pip's notation.
+    """Return the requirements of an optional extra, in pip's notation.
 
     If `extra` is None, return the requirements of relaxboost itself.
     """
@@ -125,10 +118,10 @@ def requirements(extra: str | None) -> list[str]:
 
 
 def install(extra: str, only: str = "") -> str:
-    """Return the shell command that installs the requirements of an optional extra of relaxboost.
+    """Return the shell command that installs the requirements of an optional extra.
 
-    The command also works outside a checkout. If `only` is given, only the requirements whose names
-    start with this string are installed.
+    The command also works outside a checkout. If `only` is given, it installs only the requirements
+    whose names start with `only`.
     """
     required = " ".join(f"'{one}'" for one in requirements(extra) if one.startswith(only))
     return f"pip install {required}" if required else f"pip install '.[{extra}]' in a checkout"
@@ -137,14 +130,13 @@ def install(extra: str, only: str = "") -> str:
 def missing(said: str, extra: str, only: str = "") -> MissingDependencyError:
     """Return the error for a missing optional library.
 
-    The argument `said` is the start of the message, such as "pictures need matplotlib". The message
-    then names the extra of relaxboost and the command that installs the library.
+    `said` starts the message, such as "pictures need matplotlib".
     """
     return MissingDependencyError(f"{said} (extra {extra}): {install(extra, only)}")
 
 
 def check_drawing() -> None:
-    """Raise a MissingDependencyError if matplotlib, which draws pictures, is not installed."""
+    """Raise a MissingDependencyError if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -152,6 +144,4 @@ def check_drawing() -> None:
 
 
 class ClusterError(RuntimeError):
-    """The error that is raised if the cluster of a run is no longer available, or cannot read the
-    files of the run.
-    """
+    """The cluster of a run is no longer available, or cannot read the run's files."""

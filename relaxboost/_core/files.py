@@ -1,4 +1,4 @@
-"""Checks of paths before a computation starts, and atomic writes of files."""
+"""Path checks before a computation starts, and atomic file writes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.progress import SECONDS_BETWEEN_UPDATES
 
 WAIT_PER_WRITE = 20.0
-"""The pause after a write of a file is at least this number times the duration of the write. Writes
-then take at most 5 % of the time of a run."""
+# Writes then take at most 5 % of the time of a run.
+"""The minimum pause after a file write, as a multiple of the time the write took."""
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
-    """Convert a file name from a user to a `Path`. Raise an InputError if it is not a path."""
+    """Convert a user's file name to a `Path`, or raise an InputError."""
     if isinstance(path, str | os.PathLike):
         return Path(path)
     raise InputError(
-        "the name of a file must be a path, such as 'file.json', got a "
-        f"{type(path).__name__}; pass a path"
+        f"a file name must be a path, such as 'file.json', got a {type(path).__name__}; pass a path"
     )
 
 
 def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
-    """Return the name of an input file as a Path. Raise an InputError if the file does not exist.
+    """Return an input file as a Path, or raise an InputError if it does not exist.
 
-    If `folder` is true, an existing folder is also accepted.
+    If `folder` is true, folders are also accepted.
     """
     given = as_path(path)
     if given.is_file() or (folder and given.exists()):
@@ -43,7 +42,7 @@ def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
 def shallow() -> Iterator[None]:
     """Raise a ValueError instead of a RecursionError within the context.
 
-    A parser, for example of JSON, raises a RecursionError if brackets are nested too deeply.
+    Parsers, such as the JSON parser, raise a RecursionError if brackets are nested too deeply.
     """
     try:
         yield
@@ -52,9 +51,9 @@ def shallow() -> Iterator[None]:
 
 
 def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """Return the name of an output file as a Path. Raise an InputError if it cannot be written.
+    """Return an output file as a Path, or raise an InputError if it cannot be written.
 
-    If `suffixes` are given, the name must also end in one of them.
+    If `suffixes` are given, the name must end in one of them.
     """
     target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
@@ -70,10 +69,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Set the path in errors of the operating system that are raised within the context.
-
-    Some of these errors have no path, and their messages would not name the file.
-    """
+    """Add the path to operating-system errors that are raised within the context without one."""
     try:
         yield
     except OSError as error:
@@ -82,10 +78,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that it has either its old or its new content, even if the write fails.
-
-    `content` is first written to a temporary file in the same folder, which is then renamed.
-    """
+    """Write a file so that it has either its old or its new content, even after a failure."""
     temporary = ""
     with naming(path):
         try:
@@ -105,9 +98,10 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 class Pace:
-    """A timer that says when a run may rewrite a file.
+    """A timer that limits how often a run rewrites a file.
 
-    At least half a second passes between two writes, and the writes take at most 5 % of the time.
+    Two writes are at least half a second apart, and all writes together take at most 5 % of the
+    time.
     """
 
     def __init__(self) -> None:
@@ -115,16 +109,10 @@ class Pace:
 
     @property
     def due(self) -> bool:
-        """Whether enough time has passed since the last write, so that the file can be
-        rewritten.
-        """
+        """Whether the file can be rewritten now."""
         return time.perf_counter() >= self._next
 
     def wrote(self, begun: float) -> None:
-        """Record that a write of the file has just ended.
-
-        The argument `begun` is the time at which the write started, as `time.perf_counter` returned
-        it.
-        """
+        """Record the end of a write that started at `begun`, a time of `time.perf_counter`."""
         ended = time.perf_counter()
         self._next = ended + max(SECONDS_BETWEEN_UPDATES, WAIT_PER_WRITE * (ended - begun))

@@ -1,9 +1,8 @@
-"""Calls of HiGHS in separate threads, so that the scheduler in the caller's thread is unchanged.
+"""HiGHS runs in separate threads, which leave the caller's HiGHS scheduler unchanged.
 
-The first program that HiGHS solves in a thread fixes the number of workers for this thread. If a
-later program requests another number, HiGHS does not solve it and returns the status 'Not Set'.
-Therefore this package solves every program in a separate thread. Its calls do not depend on earlier
-calls of HiGHS, and do not affect later calls by the user, even with ``threads=2``.
+The first program that HiGHS solves in a thread fixes the number of workers of this thread. A later
+program with another number of workers fails with the status 'Not Set'. If each program has its own
+thread, neither the package nor its user meets this error.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIDES = "LBUZN"
-"""The letters for the status of a variable or row in a basis, in the order of HiGHS's codes.
+"""The letters of the basis status of a variable or row, in the order of HiGHS's codes.
 
 L means at the lower bound, B basic, U at the upper bound, Z free and at zero, and N nonbasic.
 """
@@ -29,9 +28,9 @@ T = TypeVar("T")
 
 
 class OwnThread:
-    """A thread that runs calls of HiGHS one after another.
+    """A thread that runs HiGHS calls one after another.
 
-    The thread ends when this object is deleted.
+    It ends when this object is deleted.
     """
 
     def __init__(self) -> None:
@@ -44,13 +43,12 @@ class OwnThread:
 
 
 class WarmProgram:
-    """A linear program to which constraints can be added between runs of HiGHS.
+    """A linear program that grows by constraints between warm-started HiGHS runs.
 
-    The simplex method of HiGHS minimises <cost, x> subject to lower <= x <= upper and row_lower <=
-    rows x <= row_upper. Each run starts from the last basis of the run before. `bounds` is the pair
-    (lower, upper), `rows` is a sparse array in CSR format, and `row_bounds` is the pair (row_lower,
-    row_upper). Bounds may be infinite. `tolerance` is the feasibility tolerance for the bounds and
-    for the reduced costs.
+    The program minimises <cost, x> subject to lower <= x <= upper and row_lower <= rows x <=
+    row_upper. `bounds` is (lower, upper), `rows` is a sparse CSR array, and `row_bounds` is
+    (row_lower, row_upper). Bounds may be infinite. `tolerance` is the primal and dual feasibility
+    tolerance.
     """
 
     def __init__(
@@ -65,7 +63,7 @@ class WarmProgram:
 
         self._highspy = highspy
         self.fixed = rows.shape[0]
-        """The number of rows of the linear program before `add` has added rows."""
+        """The number of rows before the first call of `add`."""
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = rows.shape
         model.col_cost_ = cost
@@ -93,11 +91,10 @@ class WarmProgram:
         self.highs.passModel(model)
 
     def add(self, columns: NDArray[Any], last: int) -> bool:
-        """Add a constraint to the linear program for each column of an array.
+        """Add the constraint <a, x> <= x[last] for each column a of an array.
 
-        The constraint for a column a is <a, x> <= x[last]: the inner product of the column with the
-        first variables of the program is at most the variable with the index `last`. Return whether
-        HiGHS accepts the constraints.
+        A column has the length of the first variables of the program. Return whether HiGHS accepts
+        the constraints.
         """
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]
@@ -111,9 +108,9 @@ class WarmProgram:
         return bool(status != self._highspy.HighsStatus.kError)
 
     def sides(self) -> str:
-        """Return the current basis, as a string with a letter of `SIDES` for each variable and row.
+        """Return the basis as a letter of `SIDES` for each variable and row, or "".
 
-        Return "" if HiGHS has no basis.
+        The result is "" if HiGHS has no basis.
         """
         # HiGHS may still run, because Ctrl-C ends the wait for HiGHS, but not its run.
         if self._running:
@@ -124,9 +121,9 @@ class WarmProgram:
         return "".join([SIDES[int(s)] for s in (*basis.col_status, *basis.row_status)])
 
     def go_on(self, sides: str) -> None:
-        """Set the simplex basis from which the next run of HiGHS starts.
+        """Set the starting basis of the next HiGHS run.
 
-        The argument is a result of `sides`. HiGHS repairs a singular basis.
+        `sides` is a result of the method `sides`. HiGHS repairs a singular basis.
         """
         kinds = self._highspy.HighsBasisStatus
         known = dict(zip(SIDES, map(kinds, range(len(SIDES))), strict=True))
@@ -138,11 +135,10 @@ class WarmProgram:
         self.highs.setBasis(basis)
 
     def run(self, seconds: float = math.inf, pivots: float = math.inf) -> str:
-        """Solve the linear program from its last basis, and return the status of HiGHS.
+        """Solve the linear program from its last basis, and return the HiGHS status.
 
-        If the solver fails, it is restarted without a basis. The status is "Optimal", "Time limit
-        reached" after `seconds` seconds, "Iteration limit reached" after `pivots` pivots,
-        "Infeasible", or another status of HiGHS.
+        If HiGHS fails, it is restarted without a basis. The status is "Time limit reached" after
+        `seconds` seconds and "Iteration limit reached" after `pivots` pivots.
         """
         known = self._highspy.HighsModelStatus
         self.highs.setOptionValue("simplex_iteration_limit", int(min(pivots, 2**31 - 1)))

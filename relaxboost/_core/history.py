@@ -7,32 +7,27 @@ from typing import Generic, TypeVar
 R = TypeVar("R")
 
 MAX_RECORDS = 10_000
-"""The maximum number of records that the history of a run stores. More records could not be
-distinguished in a plot. With this limit, the history of a long run takes a few megabytes."""
+# A plot cannot show more, and 10 000 records take a few megabytes.
+"""The maximum number of records in the history of a run."""
 
 
 class History(Generic[R]):
-    """The records of the rounds of a run, of which at most 10 000 are stored.
+    """The records of a run's rounds, thinned to at most 10 000.
 
-    When the history is full, it drops every second record, and stores only half as many of the
-    records that follow. The records of the first and of the last round are always stored.
+    When the history is full, it drops every second record, and then stores only half as many of the
+    following ones. The first and the last record are always stored.
     """
 
     def __init__(self) -> None:
         self._kept: list[R] = []
         self._stride = 1
         self.rounds = 0
-        """The number of records that were added to the history, including those that it no longer
-        stores."""
+        """The number of added records, including dropped ones."""
         self.last: R | None = None
-        """The last record that was added to the history. It is None if there is none."""
+        """The record that was added last, or None."""
 
     def add(self, record: R) -> None:
-        """Add the record of the next round.
-
-        If the history has been full before, it stores only every second record, every fourth
-        record, and so on.
-        """
+        """Add the record of the next round, unless the history has been thinned past it."""
         skipped = self.rounds % self._stride
         self.rounds += 1
         self.last = record

@@ -10,7 +10,7 @@ from relaxboost._core.names import printable
 
 
 def shown(value: Any) -> str:
-    """Return a value as escaped text. Floats are rounded to four significant digits."""
+    """Return a value as escaped text, with floats rounded to four significant digits."""
     return escape(printable(_text(value)))
 
 
@@ -19,7 +19,7 @@ def _text(value: Any) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
-    """Return an HTML table with numbers aligned to the right."""
+    """Return an HTML table with right-aligned numbers."""
     lines = ["<table>"]
     if head:
         lines.append("<tr>" + "".join(f"<th>{shown(cell)}</th>" for cell in head) + "</tr>")
@@ -29,12 +29,11 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 
 
 DIGEST_CHARACTERS = 12
-"""The number of characters of a hexadecimal digest that a notebook shows for a game or a
-certificate. Twelve of the 64 characters distinguish any games that a user compares."""
+"""The number of digest characters that a notebook shows."""
 
 
 def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:
-    """Return the HTML of an object in a notebook: a title, a table of facts, and more HTML."""
+    """Return an HTML summary of an object: a title, a table of facts, and `more` HTML."""
     rows = [(name, _text(value)) for name, value in facts.items()]
     return f"<div><strong>{shown(title)}</strong>\n{table(rows)}\n{more}</div>"
 

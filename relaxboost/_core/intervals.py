@@ -1,10 +1,9 @@
-"""Interval arithmetic on arrays of doubles, with endpoints that are rounded outwards.
+"""Interval arithmetic on arrays of doubles, with endpoints rounded outwards.
 
-Formulas for proved bounds are evaluated in interval arithmetic, so that no separate analysis of
-rounding errors is needed. The four operations and the square root are correctly rounded (IEEE 754).
-The errors of NumPy's exp, log, log1p and expm1 are assumed to be at most four units in the last
-place. NumPy's own tests check this. The ball arithmetic of certificates does not depend on this
-assumption.
+Proved bounds are evaluated in interval arithmetic and need no separate analysis of rounding errors.
+The four operations and the square root are correctly rounded (IEEE 754). The errors of NumPy's exp,
+log, log1p and expm1 are assumed to be at most four units in the last place. NumPy's tests check
+this bound. The ball arithmetic of certificates does not need this assumption.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from relaxboost._core.rounding import UNIT, float_down, float_up
 
 LIBRARY_ULPS = 4.0
-"""The assumed maximum error of NumPy's exp, log, log1p and expm1, in units in the last place."""
+"""The assumed error bound of NumPy's exp, log, log1p and expm1, in units in the last place."""
 
 _RELATIVE = LIBRARY_ULPS * 2.0 * UNIT
 _UNDERFLOW = LIBRARY_ULPS * math.ulp(0.0)
@@ -116,11 +115,11 @@ class Interval:
         return enclose(other) / self
 
     def positive(self) -> Interval:
-        """Return the interval of the numbers max(x, 0) for all x in this interval."""
+        """Return the interval of max(x, 0) for x in this interval."""
         return Interval(np.maximum(self.lower, 0.0), np.maximum(self.upper, 0.0))
 
     def abs(self) -> Interval:
-        """Return the interval of the numbers |x| for all x in this interval."""
+        """Return the interval of |x| for x in this interval."""
         low = np.where(
             (self.lower <= 0.0) & (self.upper >= 0.0),
             0.0,
@@ -129,23 +128,17 @@ class Interval:
         return Interval(low, np.maximum(np.abs(self.lower), np.abs(self.upper)))
 
     def square(self) -> Interval:
-        """Return an interval that contains x² for every x in this interval.
-
-        Its lower endpoint is at least 0.
-        """
+        """Enclose x² for every x in this interval. The lower endpoint is at least 0."""
         size = self.abs()
         return size * size
 
     def sqrt(self) -> Interval:
-        """Return an interval that contains the square root of every x in this interval.
-
-        Negative numbers are treated as 0.
-        """
+        """Enclose the square root of every x in this interval. Negative numbers count as 0."""
         x = self.positive()
         return Interval(np.maximum(_below(np.sqrt(x.lower)), 0.0), _above(np.sqrt(x.upper)))
 
     def exp(self) -> Interval:
-        """Return an interval that contains e^x for every x in this interval."""
+        """Enclose e^x for every x in this interval."""
         with np.errstate(over="ignore", under="ignore"):
             low, high = np.exp(self.lower), np.exp(self.upper)
             return Interval(
@@ -155,9 +148,9 @@ class Interval:
             )
 
     def log(self) -> Interval:
-        """Return an interval that contains the natural logarithm of every x in this interval.
+        """Enclose the natural logarithm of every x in this interval.
 
-        Negative numbers are treated as 0, whose logarithm is −inf.
+        Negative numbers count as 0, whose logarithm is −inf.
         """
         x = self.positive()
         with np.errstate(divide="ignore"):
@@ -168,11 +161,11 @@ class Interval:
         )
 
     def expm1(self) -> Interval:
-        """Return an interval that contains e^x − 1 for every x in this interval."""
+        """Enclose e^x − 1 for every x in this interval."""
         return self._near(np.expm1)
 
     def log1p(self) -> Interval:
-        """Return an interval that contains log(1 + x) for every x in this interval.
+        """Enclose log(1 + x) for every x in this interval.
 
         The logarithm is −inf for x <= −1.
         """
@@ -187,19 +180,16 @@ class Interval:
         return Interval(_below(low - off[0]) - _UNDERFLOW, _above(high + off[1]) + _UNDERFLOW)
 
     def softplus(self) -> Interval:
-        """Return an interval that contains log(1 + e^x) for every x in this interval.
-
-        The computation does not overflow.
-        """
+        """Enclose log(1 + e^x) for every x in this interval, without overflow."""
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)
         # NumPy computes an exponential, a log1p and a sum, and each has an error.
         slack = 4.0 * _RELATIVE
         return Interval(np.maximum(low * (1.0 - slack), 0.0), high * (1.0 + slack) + _UNDERFLOW)
 
     def power(self, exponent: Fraction | float) -> Interval:
-        """Return an interval that contains the given power of every x in this interval.
+        """Enclose the given power of every x in this interval.
 
-        Negative numbers are treated as 0. The exponent must be positive.
+        Negative numbers count as 0. The exponent must be positive.
         """
         if exponent == 1:
             return self.positive()
@@ -217,10 +207,7 @@ class Interval:
         )
 
     def sum(self) -> Interval:
-        """Return an interval that contains the sum of all elements of this array of intervals.
-
-        Each endpoint is rounded only once.
-        """
+        """Enclose the sum of an array of intervals. Each endpoint is rounded only once."""
         if not (np.isfinite(self.lower).all() and np.isfinite(self.upper).all()):
             return Interval(-np.inf, np.inf) if self.lower.min() < 0 else Interval(0.0, np.inf)
         try:
@@ -230,40 +217,40 @@ class Interval:
         return Interval(_below(low), _above(high))
 
     def max(self) -> Interval:
-        """Return the interval of the largest element of this array of intervals."""
+        """Return the interval of the maximum of an array of intervals."""
         return Interval(self.lower.max(), self.upper.max())
 
     def min(self) -> Interval:
-        """Return the interval of the smallest element of this array of intervals."""
+        """Return the interval of the minimum of an array of intervals."""
         return Interval(self.lower.min(), self.upper.min())
 
     @property
     def middle(self) -> Any:
-        """The midpoint of the interval, computed in double precision."""
+        """The midpoint, computed in double precision."""
         with np.errstate(over="ignore"):
             return 0.5 * (self.lower + self.upper)
 
     @property
     def down(self) -> float:
-        """The lower endpoint of a scalar interval, as a float.
+        """The lower endpoint of a scalar interval as a float.
 
-        If the endpoint is nan, the result is −inf, which is always a valid lower bound.
+        If the endpoint is nan, this property is −inf, which is always a valid lower bound.
         """
         value = float(self.lower)
         return value if not math.isnan(value) else -math.inf
 
     @property
     def up(self) -> float:
-        """The upper endpoint of a scalar interval, as a float.
+        """The upper endpoint of a scalar interval as a float.
 
-        If the endpoint is nan, the result is inf, which is always a valid upper bound.
+        If the endpoint is nan, this property is inf, which is always a valid upper bound.
         """
         value = float(self.upper)
         return value if not math.isnan(value) else math.inf
 
 
 def enclose(x: Any) -> Interval:
-    """Convert a number or an array to an `Interval` whose endpoints are equal.
+    """Convert a number or an array to a zero-width `Interval`.
 
     An `Interval` is returned unchanged.
     """

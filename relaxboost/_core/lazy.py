@@ -1,4 +1,4 @@
-"""Lazy imports of libraries that load slowly. The first use of a name imports the library."""
+"""Lazy imports of libraries that load slowly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Lazy(ModuleType):
-    """A placeholder for a module. The module is imported when an attribute is first accessed."""
+    """A placeholder for a module, which is imported at the first attribute access."""
 
     def __getattr__(self, name: str) -> Any:
         # Tools that inspect all names of a module must not load the library.

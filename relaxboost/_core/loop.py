@@ -1,6 +1,6 @@
 """The loop that runs the rounds of a booster or of another iterative method.
 
-The loop ends if the method is finished, or if the limit on the time or on the rounds is reached.
+It ends when the method is finished, or at the time or round limit.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ S = TypeVar("S")
 
 
 class TimeUp(Exception):
-    """The error that is raised within a round if no time is left.
-
-    The run then ends with the reason "time_limit".
-    """
+    """The time limit has passed within a round. The run then ends with the reason "time_limit"."""
 
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -32,10 +29,7 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Set the time at which all solvers within the context must end.
-
-    The time is measured in seconds by `time.perf_counter`.
-    """
+    """Set the deadline of all solvers within the context, in seconds of `time.perf_counter`."""
     token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
     try:
         yield
@@ -44,10 +38,7 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Return the number of seconds until the deadline of solvers.
-
-    If the deadline has passed, raise `TimeUp`.
-    """
+    """Return the seconds until the solvers' deadline, or raise `TimeUp` if it has passed."""
     left = _DEADLINE.get() - time.perf_counter()
     if left <= 0.0:
         raise TimeUp
@@ -55,7 +46,7 @@ def seconds_left() -> float:
 
 
 class Clock:
-    """The clock of a run, which measures the elapsed time and the remaining time.
+    """A clock that measures the elapsed and the remaining time of a run.
 
     Parameters
     ----------
@@ -69,33 +60,27 @@ class Clock:
         now = time.perf_counter()
         self._start = now - spent
         self.deadline = math.inf if limit is None else now + limit
-        """The time at which the run must end, measured in seconds by `time.perf_counter`. It is
-        inf if there is no limit."""
+        """The deadline in seconds of `time.perf_counter`, or inf if there is no limit."""
 
     @property
     def seconds(self) -> float:
-        """The number of seconds since the start of the run, including the seconds of earlier
-        runs.
-        """
+        """The seconds since the start of the run, including earlier runs."""
         return time.perf_counter() - self._start
 
     @property
     def left(self) -> float:
-        """The number of seconds until the time limit of the run, or 0 after it.
-
-        The number is inf if there is no limit.
-        """
+        """The seconds until the time limit, at least 0, or inf if there is no limit."""
         return max(0.0, self.deadline - time.perf_counter())
 
     def check(self) -> None:
-        """Raise `TimeUp` if the time limit of the run has passed."""
+        """Raise `TimeUp` if the time limit has passed."""
         if time.perf_counter() >= self.deadline:
             raise TimeUp
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits at which a run ends even if it has not reached its goal.
+    """The limits that end a run before it reaches its goal.
 
     Parameters
     ----------
@@ -103,10 +88,9 @@ class Limits:
         The maximum number of rounds, at least 1.
     time_limit : float, optional
         The maximum duration of the run in seconds, which must be positive. It is checked after each
-        round, and within rounds that may take long.
+        round, and within long rounds.
     callback : callable, optional
-        A function that is called with the state of each round, including the last round. The run
-        ends if the function returns a true value.
+        A function of the state after each round. A true result ends the run.
 
     Raises
     ------
@@ -130,7 +114,7 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether there is a limit on the time or on the number of rounds of the run."""
+        """Whether there is a time or round limit."""
         return self.max_rounds is not None or self.time_limit is not None
 
 
@@ -143,25 +127,25 @@ def run(
     first: int = 1,
     empty: bool = False,
 ) -> str:
-    """Run the rounds of an iterative method, and return the reason why the run ended.
+    """Run the rounds of an iterative method, and return why the run ended.
 
     Parameters
     ----------
     states : iterable
-        An iterable that runs one round each time it yields a state, the state after this round.
+        An iterable that runs a round and then yields the state after it.
     keep : callable
         A function that stores the results of a state. It returns a reason to end the run, or "" to
-        continue. It should store all results in one assignment, because Ctrl-C could come between
-        two assignments and leave the results inconsistent.
+        continue. It should store all results in one assignment, because Ctrl-C may come between
+        two.
     limits : Limits
-        The limits of rounds and seconds, and the callback.
+        The round and time limits, and the callback.
     clock : Clock
-        The clock of the run, which was started with ``limits.time_limit``.
+        The clock, started with ``limits.time_limit``.
     first : int
         The number of the first round.
     empty : bool
-        Whether the run has a result before the first round is stored. If it has none and Ctrl-C is
-        pressed that early, KeyboardInterrupt is raised.
+        Whether the run already has a result. If not, Ctrl-C before the end of the first round
+        raises KeyboardInterrupt.
 
     Returns
     -------

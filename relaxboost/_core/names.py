@@ -1,4 +1,4 @@
-"""Messages about unknown names, and the conversion of users' names to safe text."""
+"""Messages about unknown names, and safe display of users' names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ _JOINERS = "\u200c\u200d"
 
 
 MAX_ITEMS_SHOWN = 8
-"""The maximum length of a vector whose entries a repr shows. For a longer vector, it shows only the
-length. This is also the maximum number of features of a data set that a notebook shows."""
+"""The maximum length of a vector whose entries a repr shows."""
 
 
 def printable(text: str) -> str:
-    r"""Return the text with its control characters replaced by escapes such as ``\x1b``."""
+    r"""Replace control characters by escapes such as ``\x1b``."""
     # Names of columns and files may come from untrusted sources. They may contain control sequences
     # that change the colour, the title or the clipboard of a terminal, or the direction of text.
     if text.isprintable():
@@ -40,10 +39,7 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return the end of an error message about an unknown name, which suggests similar names.
-
-    If no known name is similar, the result is an empty string.
-    """
+    """Return the end of a message that suggests known names similar to `name`, or ""."""
     # The minimum similarity `alike` is low because names of claims and games are codes. For
     # example, the similarity of T9 or ss09-t9 to SS09-T9 is less than 0.6.
     names = list(known)
@@ -54,7 +50,7 @@ def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
 
 
 def known_names(name: object, known: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return advice about an unknown name: the similar names, or all names if none is similar."""
+    """Return advice about an unknown name: the similar names, or else all names."""
     names = list(known)
     near = did_you_mean(name, names, 0.6) if isinstance(name, str) else ""
     return near or f"; {otherwise} {', '.join(names)}"
@@ -63,9 +59,9 @@ def known_names(name: object, known: Iterable[str], otherwise: str = "choose one
 def explains_arguments(
     more: Iterable[str] = (), /, **remedies: str
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Decorate a function, so that it raises an InputError with a remedy for an unknown argument.
+    """Decorate a function so that an unknown argument raises an InputError with a remedy.
 
-    `remedies` has the advice for arguments that users expect. For other names, similar names are
+    `remedies` has advice for arguments that users expect. For other names, similar names are
     suggested. `more` are the names that a parameter such as ``**options`` accepts.
     """
 
@@ -91,7 +87,7 @@ def explains_arguments(
 
 
 def moved(name: str, folder: str) -> AttributeError:
-    """Return the error for a name that only earlier versions of the package exported."""
+    """Return the error for a name that only earlier versions exported."""
     return AttributeError(
         f"{name} is now the folder {folder} of the source repository, which the installed package "
         "does not contain; copy the files that you need from there"
@@ -99,9 +95,9 @@ def moved(name: str, folder: str) -> AttributeError:
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return the error for a name that the package relaxboost does not export.
+    """Return the error for a name that relaxboost does not export.
 
-    The message names the subpackages that export this name, or similar names.
+    The message names subpackages that export this name, or similar names.
     """
     if name == "reproductions":
         return moved("relaxboost.reproductions", "benchmarks/reproductions")

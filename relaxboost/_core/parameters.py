@@ -1,4 +1,4 @@
-"""Conversion of users' parameters (int, float or Fraction) to exact rationals, with checks."""
+"""Conversion of users' parameters (int, float or Fraction) to exact rationals."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from relaxboost._core.errors import InputError
 
 
 def exact(owner: str, name: str, value: object) -> Fraction:
-    """Return the value of a parameter as an exact rational number.
+    """Convert a finite parameter to an exact rational number, or raise an InputError.
 
-    Raise an InputError if the value is not a finite real number. The message names the parameter
-    and its owner, such as a class.
+    The message names the parameter and its owner, such as a class.
     """
     if not isinstance(value, bool) and isinstance(value, Rational):
         # Integers of NumPy could overflow, so they become integers of Python.
@@ -26,7 +25,7 @@ def exact(owner: str, name: str, value: object) -> Fraction:
 
 
 def is_given(value: object, kind: type | UnionType) -> bool:
-    """Return whether an argument of a public function has the type of its annotation."""
+    """Return whether a public argument has its annotated type."""
     # After `isinstance`, a type checker would treat the code for other types as unreachable.
     return isinstance(value, kind)
 
@@ -34,10 +33,10 @@ def is_given(value: object, kind: type | UnionType) -> bool:
 def positive_size(
     owner: str, name: str, value: object, least: Fraction = Fraction(1, 10**100)
 ) -> Fraction:
-    """Return the value of a radius or a weight as an exact rational number.
+    """Convert a radius or weight to an exact rational number.
 
-    Raise an InputError if the value is not between `least` and 1e100, because computations in
-    doubles would fail outside this range.
+    Raise an InputError if it is not between `least` and 1e100. Outside this range, computations in
+    doubles would fail.
     """
     size = exact(owner, name, value)
     if size <= 0:
@@ -52,7 +51,7 @@ def positive_size(
 
 
 def spell(q: Fraction) -> str:
-    """Return a short Python expression whose value is exactly the rational number `q`."""
+    """Return a short Python expression whose value is exactly `q`."""
     if q.denominator == 1:
         return str(q.numerator)
     try:
@@ -62,10 +61,7 @@ def spell(q: Fraction) -> str:
 
 
 def nearest(q: Any) -> float:
-    """Return the double nearest to the rational number q.
-
-    Return ±inf if q is outside the range of doubles.
-    """
+    """Return the double nearest to a rational number, or ±inf outside the range of doubles."""
     try:
         return float(q)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal, for a number of items or for the gap of a run."""
+"""Terminal progress bars for items, or for the gap of a run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SECONDS_BETWEEN_UPDATES = 0.5
-"""The minimum number of seconds between two updates of a progress bar that shows the gap of a run,
-and between two writes of a file that a run updates. Users cannot read a bar that changes more
-often. With this pause, updates take little time even if a round takes microseconds."""
+# Users cannot read faster updates, and slower ones cost little even if a round takes microseconds.
+"""The minimum number of seconds between two updates of a progress bar or of a run's file."""
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)
-"""Whether all progress bars of the package are switched off."""
+"""Whether all progress bars are switched off."""
 
 
 def _shown(wanted: bool) -> bool:
@@ -31,7 +30,7 @@ def _shown(wanted: bool) -> bool:
 
 
 class Bar:
-    """A progress bar that shows the number of finished items and the name of the current item.
+    """A progress bar with the number of finished items and the current item's name.
 
     If `progress` is None, nothing is shown.
     """
@@ -42,16 +41,13 @@ class Bar:
             self._task = progress.add_task("", total=None)
 
     def __call__(self, done: int, total: int | None, name: str) -> None:
-        """Update the progress bar, which shows that `done` of `total` items are finished.
-
-        `name` is the name of the current item.
-        """
+        """Show that `done` of `total` items are finished, and the current item's name."""
         if self._progress is not None:
             self._progress.update(self._task, completed=done, total=total, description=name)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Hide the progress bar within the context, while lines are printed on standard output."""
+        """Hide the progress bar while lines are printed on standard output."""
         if self._progress is not None:
             self._progress.stop()
         yield
@@ -77,7 +73,7 @@ def _on_terminal(label: str, counted: bool) -> Iterator[Progress]:
 
 @contextmanager
 def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
-    """Return a progress bar. It is hidden if `wanted` is false, or if there is no terminal."""
+    """Return a progress bar, hidden if `wanted` is false or there is no terminal."""
     if not _shown(wanted):
         yield Bar(None)
         return
@@ -87,11 +83,11 @@ def bar(label: str, wanted: bool = True) -> Iterator[Bar]:
 
 @contextmanager
 def closing(label: str, tol: float, wanted: bool = True) -> Iterator[Callable[[float, int], None]]:
-    """Show a progress bar within the context, and return the function that updates it.
+    """Show the gap of a run on a progress bar within the context.
 
-    The function takes the gap between the bounds of a run, and the number of the round. The bar
-    shows the progress from a gap of 1 to a gap of `tol`, on a logarithmic scale. It is hidden if
-    `wanted` is false, or if there is no terminal.
+    Yield the function that updates the bar. Its arguments are the gap and the round number. The bar
+    goes from a gap of 1 to a gap of `tol` on a logarithmic scale. It is hidden if `wanted` is false
+    or there is no terminal.
     """
     if not _shown(wanted):
         yield lambda gap, round: None

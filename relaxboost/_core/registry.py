@@ -1,4 +1,4 @@
-"""Registries of classes by name. Each class adds itself to its registry."""
+"""Registries of named classes, which add themselves."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ T = TypeVar("T")
 
 
 class Registry(dict[str, type[T]], Generic[T]):
-    """The named classes of one kind, in the order in which they are defined.
+    """The named classes of one kind, in definition order.
 
-    The method ``__init_subclass__`` of a base class adds every subclass that defines the class
-    attribute `name`. A subclass that only inherits the attribute is not added. `what` is the noun
-    for the classes in messages, such as "algorithm".
+    The base class adds each subclass that itself defines the class attribute `name`. `what` is the
+    noun for the classes in messages, such as "algorithm".
     """
 
     def __init__(self, what: str) -> None:
@@ -22,9 +21,9 @@ class Registry(dict[str, type[T]], Generic[T]):
         self.what = what
 
     def add(self, kind: type[T]) -> None:
-        """Add a class to the registry, if the class itself defines the attribute `name`.
+        """Add a class that itself defines the attribute `name`.
 
-        Raise an InputError if another class of the registry has the same name.
+        Raise an InputError if the name is taken.
         """
         # A class with the same module and qualified name, as after a reload, is replaced.
         name = vars(kind).get("name", "")

@@ -1,4 +1,4 @@
-"""Root finders for scalar equations, such as the equation that normalises a distribution."""
+"""Root finders for scalar equations, such as the normalisation of a distribution."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ def decreasing_root(
     lower: float = -math.inf,
     upper: float = math.inf,
 ) -> float:
-    """Return a root of a decreasing function h, by Newton's method with bisection.
+    """Find a root of a decreasing function h by Newton's method with bisection.
 
     The result is a number x with |h(x)| <= tolerance. If rounding errors leave no such number, it
-    is a double next to the place where h changes its sign.
+    is a double next to the sign change of h.
 
     Parameters
     ----------
     function : callable
-        A function that returns (h(x), h'(x)) at x. If the derivative is unknown, the second value
-        may be zero or not finite.
+        A function that returns (h(x), h'(x)). An unknown derivative may be zero or not finite.
     start : float
         The first number at which h is evaluated.
     reach : float
-        The length of the first step towards the root if no bound on the root is known on that side.
-        Further steps of this kind double the length.
+        The length of the first step towards a side without a known bound on the root. Further steps
+        of this kind double the length.
     tolerance : float
         The value of |h| at which the iteration stops, at least 0.
     lower, upper : float
@@ -78,11 +77,10 @@ def _newton_step(x: float, value: float, slope: float, longest: float) -> float:
 
 
 def falling_root(function: Callable[[float], float], tolerance: float) -> float:
-    """Return a number x in [0, 1] with |h(x)| <= tolerance for a decreasing function h.
+    """Find x in [0, 1] with |h(x)| <= tolerance for a decreasing function h, by regula falsi.
 
-    If h has no root in [0, 1], x is an end of this interval. The algorithm is regula falsi with the
-    Illinois rule. Its last call of h is at the returned x, so that the caller can use what h has
-    computed there.
+    If h has no root in [0, 1], x is an end of the interval. The last call of h is at the returned
+    x, so the caller can use values that h has stored.
     """
     low, high = 0.0, 1.0
     at_low, at_high = function(low), function(high)

@@ -1,4 +1,4 @@
-"""Directed rounding. All proved bounds of the package depend on this module.
+"""Directed rounding, on which all proved bounds depend.
 
 All bounds are valid for IEEE double precision with rounding to nearest, for sums in any order, and
 with or without fused multiply-add (Higham 2002, Sec. 3.1).
@@ -22,37 +22,32 @@ from relaxboost._core.parameters import nearest
 _EXACT = Context(prec=400)
 
 SOLVER_ERROR = 1e-6
-"""The relative error that is assumed for a number that a cone solver has computed. The solvers stop
-at tolerances of 1e-8 to 1e-10, but for some problems their errors are larger than these
-tolerances."""
+# Solvers stop at tolerances of 1e-8 to 1e-10, but some of their errors are larger than that.
+"""The assumed relative error of a cone solver's result."""
 RELATIVE_ROUNDING = 1e-12
-"""The relative error that is assumed for a number that a short computation in doubles has returned.
-Numbers that differ by less are treated as equal. The value is about ten thousand units of roundoff:
-sums of thousands of terms have smaller errors. Proofs use the bound `roundoff` instead."""
+# About ten thousand units of roundoff: sums of thousands of terms have smaller errors. Proofs use
+# the bound `roundoff` instead.
+"""The assumed relative error of a short computation in doubles. Closer numbers count as equal."""
 UNIT = 2.0**-53
-"""The unit roundoff of double precision, which bounds the relative error of one operation."""
+"""The unit roundoff of double precision: the relative error bound of one operation."""
 ROUNDINGS = 8.0 * UNIT
 """A bound on the relative error of a formula with at most eight roundings."""
 MIN_NORMAL = sys.float_info.min
-"""The smallest positive double that is not subnormal. Smaller doubles have fewer digits."""
+"""The smallest normal double. Smaller doubles have fewer digits."""
 MIN_PRECISE = MIN_NORMAL / UNIT
-"""The smallest normal double divided by the unit roundoff, about 2e-292. The underflow of a term
-changes a sum that is larger than this number by at most one rounding error."""
+"""The size, about 2e-292, above which an underflow changes a sum by at most one rounding error."""
 MAX_SUMMABLE = sys.float_info.max * UNIT
-"""The largest double multiplied by the unit roundoff. A sum of up to 2^53 terms of at most this
-size is finite."""
+"""The largest size of terms whose sum is finite, for up to 2^53 terms."""
 SOLVER_EXPONENT = 13
-"""The exponent of the bound 2^13, about 1e4, on the values that are passed to a general solver.
-Solvers lose digits if the numbers of a problem are huge. Larger values are therefore divided by a
-power of two, which `price` returns."""
+# Solvers lose digits if the numbers of a problem are huge. Larger values are divided by `price`.
+"""The exponent of the bound 2^13 on the values that are passed to a general solver."""
 
 
 def price(size: float) -> float:
-    """Return the power of two by which values of magnitude `size` are divided before they are
-    passed to a solver.
+    """Return the power of two that scales values of magnitude `size` for a general solver.
 
-    The result is 1 if `size` is below 2^13 or not finite. Otherwise, the division makes the size at
-    least 2^12 and less than 2^13.
+    Values are divided by the result. It is 1 if `size` is below 2^13 or not finite. Otherwise, the
+    scaled size is at least 2^12 and less than 2^13.
     """
     return 2.0 ** max(math.frexp(size)[1] - SOLVER_EXPONENT, 0) if math.isfinite(size) else 1.0
 
@@ -71,7 +66,7 @@ def roundoff(n: int) -> float:
     """Return an upper bound on Higham's γ_n = n·u / (1 − n·u), where u is the unit roundoff.
 
     If each term of a sum of products is rounded at most `n` times, the error of the sum is at most
-    γ_n times the sum of the absolute values of the terms.
+    γ_n times the sum of absolute values.
     """
     if n <= 0:
         return 0.0
@@ -80,7 +75,7 @@ def roundoff(n: int) -> float:
 
 
 def float_up(q: Fraction) -> float:
-    """Return the rational number `q` as a double, rounded upwards."""
+    """Round a rational number upwards to a double."""
     x = nearest(q)
     if math.isinf(x):
         return x if x > 0.0 else up(x)
@@ -88,7 +83,7 @@ def float_up(q: Fraction) -> float:
 
 
 def float_down(q: Fraction) -> float:
-    """Return the rational number `q` as a double, rounded downwards."""
+    """Round a rational number downwards to a double."""
     x = nearest(q)
     if math.isinf(x):
         return x if x < 0.0 else down(x)
@@ -96,9 +91,9 @@ def float_down(q: Fraction) -> float:
 
 
 def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
-    """Return two doubles that enclose the exact sum of the vector `x`.
+    """Return two doubles that enclose the exact sum of a vector.
 
-    They differ by at most two units in the last place, even if `x` is long.
+    They differ by at most two ulps, even for long vectors.
     """
     s = rounded_sum(x)
     return down(s), up(s)
@@ -118,7 +113,7 @@ def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def rounded_sum(x: NDArray[np.float64]) -> float:
-    """Return a double whose two neighbouring doubles enclose the exact sum of `x`."""
+    """Return a double whose two neighbours enclose the exact sum of `x`."""
     # `math.fsum` returns the nearest double, but takes forty times as long for many numbers. Here,
     # the rounding error of each addition is computed exactly, and the sum of these errors is added
     # to the result. The sum of the errors has itself an error of at most γ_n² Σ|x| (Ogita, Rump &
@@ -133,10 +128,7 @@ def rounded_sum(x: NDArray[np.float64]) -> float:
 
 
 def norm_above(x: NDArray[np.float64]) -> float:
-    """Return an upper bound on the Euclidean norm of `x`.
-
-    It exceeds the norm by a few units in the last place.
-    """
+    """Return an upper bound on the Euclidean norm of `x`, a few ulps above it."""
     # The entries are scaled by a power of two, which is exact. After scaling, no square overflows,
     # and squares that underflow are below 2^-1072 times the largest square. A factor above 1 covers
     # these squares and all rounding errors.
@@ -150,7 +142,7 @@ def norm_above(x: NDArray[np.float64]) -> float:
 
 
 def show_bracket(lower: float, upper: float) -> tuple[str, str]:
-    """Return a lower and an upper bound as text with 4 to 12 decimals, rounded outwards."""
+    """Return the bounds as text with 4 to 12 decimals, rounded outwards."""
     gap = upper - lower
     places = 6
     if math.isfinite(gap):

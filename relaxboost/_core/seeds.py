@@ -1,4 +1,4 @@
-"""The argument `rng` for random numbers, as proposed by SPEC 7 of Scientific Python."""
+"""The argument `rng` for random numbers (SPEC 7 of Scientific Python)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Rng = int | np.random.Generator | None
-"""The type of the argument `rng`: a seed >= 0, a generator, or None for a new seed in each call.
+"""A seed >= 0, a generator, or None for a new seed in each call.
 
-If a generator is passed, drawing from it changes its state.
+Drawing from a passed generator changes its state.
 """
 
 
 def accepts_seed(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function that has the argument `rng`, so that it also accepts `seed=`."""
+    """Decorate a function with the argument `rng` so that it also accepts `seed=`."""
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> T:
@@ -42,16 +42,10 @@ def _is_seed(rng: object) -> bool:
 
 
 def generator(rng: Rng) -> np.random.Generator:
-    """Return a random generator for the argument `rng` of a function.
-
-    If `rng` is a generator already, return it. Otherwise use `rng` as the seed of a new generator.
-    """
+    """Return `rng` if it is a generator, and a new generator with the seed `rng` otherwise."""
     return np.random.default_rng(natural("rng", rng) if _is_seed(rng) else rng)
 
 
 def seed_of(rng: Rng) -> int:
-    """Return a seed for the argument `rng` of a function.
-
-    If `rng` is a seed already, return it. Otherwise draw a seed from the generator.
-    """
+    """Return `rng` if it is a seed. Otherwise draw a seed from the generator."""
     return natural("rng", rng) if _is_seed(rng) else int(generator(rng).integers(2**63))

@@ -1,4 +1,4 @@
-"""CSV files as pandas tables. The index of a row is its line number in the file."""
+"""CSV files as pandas tables, indexed by line number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key under which the dictionary `attrs` of a pandas table stores the path of its CSV file."""
+"""The key in the `attrs` of a pandas table for the path of its CSV file."""
 # These are the first bytes of files in other formats, with a remedy for each format.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -30,21 +30,20 @@ _OTHERS = {
     b"[": "JSON; write it as CSV",
 }
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
-"""The words that stand for a missing value in a column of numbers of a CSV file."""
+"""The words for a missing value in a numeric column."""
 
 UNREPEATED = "most words in {} are distinct, so sets of these words can fit any labels; {}"
-"""The text of a warning about columns in which most words are distinct. The first {} stands for the
-names of the columns, and the second {} for the advice."""
+"""A warning about columns of mostly distinct words. The fields are column names and advice."""
 
 
 def hardly_repeats(column: Any) -> bool:
-    """Return whether most words in a column are distinct, as they are in ids, names and dates."""
+    """Return whether most words in a column are distinct, as in ids, names and dates."""
     # With at most 10 examples half of the words may be different by chance.
     return bool(2 * column.nunique() > max(column.count(), 10))
 
 
 def exact_decimals() -> dict[str, Any]:
-    """Return the options of `pandas.read_csv` that round every decimal to the nearest double."""
+    """Return the `pandas.read_csv` options that round every decimal to the nearest double."""
     import pandas as pd
 
     # This is the default since pandas 3.1, which warns if the option is passed.
@@ -58,20 +57,19 @@ def read_csv(
     texts: Sequence[str] = (),
     label: str | None = None,
 ) -> Any:
-    """Read a CSV file, and return a table whose index contains the line numbers of the rows.
+    """Read a CSV file into a table that is indexed by line number.
 
-    The file is in UTF-8, and may be compressed with gzip. A column is parsed as numbers if all its
-    entries are numbers and its name is not in `texts`. Blank entries are missing values, and blank
-    rows are ignored. If the first column has no name, it is ignored, because pandas writes the
-    index of a table in this way. If `label` names the column of labels, words such as NA and null
-    (`MISSING`) are read as missing values in all other columns, and True and False are read as
-    numbers.
+    The file is UTF-8 text, possibly compressed with gzip. A column is numeric if all its entries
+    are numbers and its name is not in `texts`. Blank entries are missing values, and blank rows are
+    ignored. A first column without a name is a pandas index, and is ignored. If `label` names the
+    label column, words such as NA and null (`MISSING`) are missing values in all other columns, and
+    True and False are numbers.
 
     Raises
     ------
     InputError
         If the file does not exist or is not a CSV file in UTF-8, if two columns have the same name,
-        or if a row is longer than the header. If one line is invalid, the message names it.
+        or if a row is longer than the header. The message names an invalid line.
     """
     path = Path(path)
     with opened(path) as file:
@@ -138,9 +136,9 @@ def _without_blank_rows(table: Any) -> Any:
 
 
 def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the names of the columns of a CSV or Parquet file.
+    """Return the column names of a CSV or Parquet file.
 
-    In a CSV file, the names must be distinct.
+    The names in a CSV file must be distinct.
     """
     if not is_parquet(check_input(path)):
         with opened(path) as file:
@@ -157,7 +155,7 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
 
 
 def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
-    """Return the column names of an open CSV file, and move to the first row below the header."""
+    """Read the header row of an open CSV file."""
     lines = (line.decode("utf-8-sig") for line in iter(file.readline, b""))
     try:
         return _header(name, lines, sep)[0]
@@ -166,14 +164,14 @@ def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
 
 
 def is_parquet(path: Path) -> bool:
-    """Return whether a file is a Parquet file, judging by its first bytes or its name."""
+    """Return whether a file is a Parquet file by its first bytes or its name."""
     with path.open("rb") as file:
         return file.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open a file as UTF-8 text within the context. An InputError names the first invalid line."""
+    """Open a file as UTF-8 text. An InputError names the first invalid line."""
     try:
         with check_input(path).open("rb") as raw:
             begin = raw.read(6)
@@ -198,24 +196,21 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the column names of a table as text for a message.
+    """Join column names for a message.
 
-    If the names look like a row of numbers, the text contains advice about a missing header.
+    If the names look like a row of numbers, the text suggests that the header row is missing.
     """
     return few(names, 12) + _headless(names)
 
 
 def no_column(table: object, name: str, known: Sequence[Any]) -> InputError:
-    """Return the error for a column that a table does not have.
-
-    The message suggests similar names of columns. If no name is similar, it lists all names.
-    """
+    """Return the error for an unknown column, which suggests similar names or lists all names."""
     near = did_you_mean(name, map(str, known), 0.6) or f"; it has {listed(known)}"
     return InputError(f"{table} has no column {name!r}{near}")
 
 
 def check_columns(table: object, option: str, columns: Sequence[str], known: Sequence[str]) -> None:
-    """Raise an InputError if an option names a column that a table does not have."""
+    """Raise an InputError if an option names an unknown column."""
     for column in columns:
         if column not in known:
             near = did_you_mean(column, known, 0.6)
@@ -236,14 +231,14 @@ def _separator(sep: str) -> str:
 
 
 def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
-    """Return the column names of a CSV file, and the line number at which the header ends."""
+    """Return the column names of a CSV file and the line number of the header's end."""
     rows = csv.reader(file, skipinitialspace=True, delimiter=_separator(sep))
     try:
         names = [name.strip() for name in next((row for row in rows if any(row)), [])]
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}; close the open quote") from None
     if not names:
-        raise InputError(f"{path} is empty; use a file with a header of column names, and rows")
+        raise InputError(f"{path} is empty; use a file with a header row and data rows")
     _check_names(path, names)
     return names, rows.line_num
 
@@ -251,7 +246,7 @@ def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
 def _check_names(path: Path | str, names: list[str]) -> None:
     if len(names) == 1 and names[0][0] in "#%@":
         said = f"starts with {names[0]!r}, but a CSV must start with its column names"
-        raise InputError(f"{path} {said}; delete the lines before the names")
+        raise InputError(f"{path} {said}; delete the lines above the header row")
     other = next((mark for mark in ",;\t| " if len(names) == 1 and mark in names[0]), "")
     if other:
         raise InputError(

@@ -1,11 +1,11 @@
-"""The functions `solve` and `reference`, which solve games, and the methods of `solve`.
+"""`solve` and `reference`, which solve games, and the methods of `solve`.
 
 `solve` runs a method of this package. `reference` calls a general convex solver through cvxpy.
 
-To understand a run, read `solve.py` first, and then `rounds.py` with the loop that all methods
-share. `portfolio.py` lists the phases of the default method in order. `boosters/` has a file for
-each published algorithm. `interior_point/` contains the interior point method, which the default
-method uses for most games if the requested gap is small. `comparison.py` compares methods.
+To understand a run, read `solve.py` and then `rounds.py`, which has the loop that all methods
+share. `portfolio.py` lists the phases of the default method. `boosters/` has one file for each
+published algorithm. `interior_point/` has the workhorse of the default method for small gaps.
+`comparison.py` compares methods.
 """
 
 from relaxboost.solvers.automatic import Automatic

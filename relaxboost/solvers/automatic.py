@@ -1,4 +1,4 @@
-"""The method "auto" of `solve`, which runs several methods, called phases, one after another."""
+"""The default method "auto", which runs several methods as phases."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""If a phase of the method "auto" raises one of these errors, the run continues with the next
-phase. If no phase is left, the error ends the run."""
+# If no phase is left, the error ends the run.
+"""The errors after which "auto" continues with its next phase."""
 
 
 @dataclass(frozen=True)
 class Automatic(Method):
-    """The default method "auto", which runs several other methods, called phases, in a fixed order.
+    """The default method "auto", which runs several methods as phases in a fixed order.
 
-    Not every phase is used for every game. Four phases have a work budget: the parametric simplex
-    method (the "walk from the start" in the trace), the test for a value of zero, the taut-string
-    steps and the fully corrective steps. A phase that exceeds the budget ends, and the next phase
-    continues. `relaxboost.solvers.portfolio` lists the phases, the games for which each phase is
-    used, and the budgets. `Solution.trace` says which phases ran and why each of them ended. In the
-    history, `RoundRecord.inner` names the phase of each round.
+    The phases depend on the game. Four of them have a work budget: the parametric simplex method
+    (the "walk from the start" in the trace), the test for a value of zero, the taut-string steps
+    and the fully corrective steps. A phase that exceeds its budget hands over to the next phase.
+    `relaxboost.solvers.portfolio` lists the phases with their games and budgets. `Solution.trace`
+    says which phases ran and why they ended, and `RoundRecord.inner` names the phase of a round.
     """
 
     name = "auto"
@@ -47,12 +46,11 @@ class Automatic(Method):
 
 
 class PortfolioRun(Booster):
-    """A run of the method "auto", which computes rounds with one phase after another.
+    """A run of "auto", one phase after another.
 
-    The first round is computed before the first phase starts. This round evaluates the distribution
-    of a warm start or, if there is none, `f.center(m)`, at which the relaxation f is finite. Bounds
-    on the value are therefore known even if the user interrupts the run while the first phase
-    prepares its data.
+    The first round comes before the first phase, so bounds are known even if the first phase is
+    interrupted. It evaluates the distribution of a warm start or, if there is none, `f.center(m)`,
+    where the relaxation f is finite.
     """
 
     inner = "start"
@@ -65,26 +63,24 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The list of the phases of the method "auto" that have not started yet, in their order. It
-        is None before the first round."""
+        """The phases that have not started yet, in order, or None before the first round."""
 
     @property
     def current(self) -> Booster:
         return self if self._run is None else self._run
 
     def describe(self, kinds: Iterable[str]) -> str:
-        """Return "auto" and the words for the kinds of rounds in the run, as in "auto (interior)".
+        """Return "auto" and the kinds of rounds in the run, as in "auto (interior)".
 
-        `kinds` contains a word for each kind of round. The result omits "start", the word for the
-        first round, and "lost", the word for a failed run of the parametric simplex method. The
-        word "smoothed" is replaced by "pairwise".
+        The result omits "start" and "lost", the first round and a failed parametric simplex run,
+        and has "pairwise" in place of "smoothed".
         """
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
         words = ["pairwise" if kind == "smoothed" else kind for kind in shown]
         return f"{self.label} ({', '.join(words)})" if words else self.label
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the distribution d of a warm start in the first round. Return this booster.
+        """Use the warm start's distribution in the first round, and return this booster.
 
         Each phase may use the warm start too.
         """
@@ -106,7 +102,7 @@ class PortfolioRun(Booster):
         return self._run.ask(game)
 
     def advance(self, best: Any) -> Booster | None:
-        """Compute the next round with the current phase, or with a later phase.
+        """Run the next round with the current phase, or with a later one.
 
         Return None if the last phase has ended.
         """

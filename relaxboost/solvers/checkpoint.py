@@ -1,4 +1,4 @@
-"""The checkpoint of a run: a file from which a later run of the same game continues."""
+"""Checkpoint files, from which a later run of the same game continues."""
 
 from __future__ import annotations
 
@@ -22,42 +22,38 @@ from relaxboost.solvers.incumbent import Certified
 from relaxboost.solvers.warm_start import WarmStart
 
 FORMAT = "relaxboost checkpoint 1"
-"""The entry "format" of every checkpoint file. The number at its end increases when a new version
-of the package changes the entries."""
+"""The entry "format" of a checkpoint. Its number increases when the entries change."""
 
 UNWRITTEN = "could not be written"
-"""The string that `Solution.message` contains if the last write of the checkpoint failed."""
+"""The text in `Solution.message` if the last checkpoint write failed."""
 
 
 class Checkpoint:
-    """A JSON file with the best points of a run, from which a later run on the same game continues.
+    """A JSON file with the best points of a run, from which a later run continues.
 
-    The points are a distribution d over the examples and weights w of the hypotheses, with the
-    bracket [lower, upper] of the value that they prove. The file also contains data that identify
-    the game, the basis of the restricted linear program of column generation, and the number of
-    rounds and seconds so far. A write either replaces the whole file or leaves the old file
-    unchanged. The time between two writes is at least half a second, and at least 20 times the
-    time that the last write took.
+    The file contains the best distribution d and weights w, the bracket that they prove, the
+    identity of the game, the simplex basis of column generation, and the rounds and seconds so far.
+    A write is atomic. Two writes are at least half a second apart, and at least 20 times as long as
+    the last write took.
 
     Parameters
     ----------
     path : path
-        The name of the file. If the file exists, it is read.
+        The file name. An existing file is read.
     game : Game
         The game that the run solves.
 
     Raises
     ------
     InputError
-        If the file cannot be written, is not a checkpoint, or is for another game. The error is
-        also raised if the index of a column depends on the order in which a run finds the columns.
-        In another run the same index may then refer to another column.
+        If the file cannot be written, is not a checkpoint, or is for another game, or if the matrix
+        numbers its columns in the order in which a run finds them.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
         if game.n is None:
             raise InputError(
-                f"a checkpoint stores the indices of columns, but {game.matrix!r} numbers its "
+                f"a checkpoint stores column indices, but {game.matrix!r} numbers its "
                 "columns in the order in which a run finds them; leave checkpoint out"
             )
         # A folder without permission is an error now, and not after an hour.
@@ -66,20 +62,18 @@ class Checkpoint:
         parts = ("matrix", "relaxation", "domain")
         self._game = dict(zip(parts, game.parts.values(), strict=True))
         self.trouble = ""
-        """The reason why the last write of the checkpoint failed. It is "" if the write succeeded.
-        A failed write does not end the run."""
+        """The reason why the last write failed, or "". A failed write does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The warm start from which the run continues. It has the points in the file, or no points
-        if there was no file."""
+        """The warm start with the points in the file, or an empty one without a file."""
         self.pace = Pace()
-        """The timer that says whether the checkpoint may be written again."""
+        """The timer that limits the writes."""
 
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float
     ) -> None:
-        """Write to the file the best points of a run and the bracket that they prove.
+        """Write the best points of a run and their bracket to the file.
 
-        If the write fails, the reason is stored in the attribute `trouble`, and no error is raised.
+        If the write fails, `trouble` stores the reason, and no error is raised.
 
         Parameters
         ----------
@@ -88,9 +82,9 @@ class Checkpoint:
         basis : Basis or None
             The basis of the restricted linear program, if the run uses column generation.
         rounds : int
-            The number of rounds that the run has computed so far.
+            The number of rounds so far.
         seconds : float
-            The number of seconds that the run has taken so far.
+            The number of seconds so far.
         """
         # The time of the certification counts as time of the write.
         begun = time.perf_counter()
@@ -139,7 +133,7 @@ class Checkpoint:
             raise self._refusal("the file is not a checkpoint") from None
         if found != FORMAT:
             raise self._refusal(
-                f"the format of the file is {found!r:.60}, but this version reads {FORMAT!r}"
+                f"the file has the format {found!r:.60}, but this version reads {FORMAT!r}"
             )
         for part, here in self._game.items():
             there = parts.get(part)

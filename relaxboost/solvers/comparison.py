@@ -1,4 +1,4 @@
-"""The function `compare_methods` runs several methods on one game and tabulates the results."""
+"""Comparison of several methods on one game."""
 
 from __future__ import annotations
 
@@ -17,44 +17,41 @@ from relaxboost.solvers.solve import check_run, solve
 
 
 class MethodResult(NamedTuple):
-    """The result of one method for a game. It is one row in the table of a `MethodComparison`."""
+    """The result of one method: a row of a `MethodComparison`."""
 
     method: str
-    """The name of the method that solved the game, as in `Solution.method`."""
+    """The name of the method, as in `Solution.method`."""
     status: str
-    """A word that says how the run of the method ended, as in `Solution.status`."""
+    """The reason why the run ended, as in `Solution.status`."""
     rounds: int
-    """The number of rounds of the run. In each round the weak learner searches once for the best
-    hypothesis."""
+    """The number of rounds, each with one search for the best hypothesis."""
     seconds: float
-    """The CPU time of the run in seconds, summed over all threads. It includes the time spent on
-    compiling functions."""
+    """The CPU time in seconds of all threads, including compilation."""
     lower: float
-    """The certified lower bound on the value of the game that the method has found."""
+    """The certified lower bound on the value of the game."""
     upper: float
-    """The certified upper bound on the value of the game that the method has found."""
+    """The certified upper bound on the value of the game."""
     gap: float
-    """The difference upper − lower of the certified bounds on the value of the game."""
+    """The certified gap, upper − lower."""
     guarantee: float
-    """The number of rounds after which a theorem guarantees the requested gap. It is nan if no
-    theorem guarantees the gap."""
+    """The number of rounds after which a theorem guarantees the requested gap, or nan if no theorem
+    does."""
 
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """The results of several methods for one game, as `compare_methods` returns them.
+    """The results of several methods for one game, returned by `compare_methods`.
 
     ``print`` shows the results as a table, and `to_frame` returns them as a pandas DataFrame.
     `rb.views.plots.bounds_by_round` plots the bounds of each method against the rounds.
     """
 
     tol: float
-    """The requested gap between the two bounds on the value of the game. It is the same for every
-    method."""
+    """The requested gap, the same for every method."""
     solutions: tuple[Solution, ...]
-    """The solution that each method has found, in the order in which the methods were passed."""
+    """The solution of each method, in the order of the methods."""
     rows: tuple[MethodResult, ...]
-    """The bounds, the rounds and the time of each method, in the same order as `solutions`."""
+    """The bounds, rounds and time of each method, in the order of `solutions`."""
 
     def __str__(self) -> str:
         head = ("method", "status", "rounds", "CPU s", "lower", "upper", "gap", "guarantee")
@@ -90,18 +87,16 @@ def compare_methods(
 ) -> MethodComparison:
     """Solve one game with several methods, one after another.
 
-    The function `rb.compare` serves another purpose. It checks whether bounds on the value of one
-    game from several sources can all be valid.
+    To check whether bounds from several sources can all be valid, use `rb.compare`.
 
     Parameters
     ----------
     game : Game
         The game that every method solves.
     methods : sequence of str or Method
-        The methods. A method is a name or an object, as in `solve`. Each method must accept the
-        game.
+        The methods, as names or objects. Each method must accept the game.
     tol : float
-        The requested gap between the upper and the lower bound on the value, > 0.
+        The requested gap upper − lower, > 0.
     max_rounds : int, optional
         The maximum number of rounds of each method.
     time_limit : float, optional
@@ -111,7 +106,7 @@ def compare_methods(
     Returns
     -------
     MethodComparison
-        The solution of each method. After Ctrl-C the function does not run the remaining methods.
+        The solution of each method. Ctrl-C skips the remaining methods.
 
     Raises
     ------

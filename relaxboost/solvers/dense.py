@@ -1,4 +1,4 @@
-"""The weights w of a game over a Euclidean domain, stored with one entry for each hypothesis."""
+"""Dense weights w of a game over a Euclidean domain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relaxboost.solvers.hypothesis import MovingHypothesis
 
 
 class DensePoint(MovingHypothesis):
-    """Weights w of the hypotheses, stored as a vector. The first weights are w = 0.
+    """Hypothesis weights w, stored as a vector. The first weights are w = 0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The default options of the general convex solvers, and a call of one solver through cvxpy."""
+"""Default options of general convex solvers, and solver calls through cvxpy."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SOLVERS: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The default options of the solvers with which the package is tested. These options request more
-accuracy than the defaults of the solvers. Any other solver runs with the defaults of cvxpy."""
+"""The options of the tested solvers, more accurate than the solvers' defaults. All other solvers
+run with cvxpy's defaults."""
 
 INTERIOR_POINT: dict[str, dict[str, Any]] = {
     "HIGHS": {
@@ -38,49 +38,43 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The default options for problems that contain the cone form of the relaxation f. The cone form
-describes f by a linear program or by a cone program. These options replace the options of
-`SOLVERS`. HiGHS then runs its interior point method without the crossover to a vertex, because the
-solution need not be a vertex."""
+# HiGHS runs its interior point method without crossover, because the solution need not be a vertex.
+"""The options for problems that contain the cone form of f. They replace those of `SOLVERS`."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a general convex solver for the primal or the dual of a game, not yet verified.
+    """An unverified result of a general solver for the primal or dual of a game.
 
     d is a distribution over the examples, and w are the weights of the hypotheses.
     """
 
     side: str
-    """The problem of the game that the solver has solved: "primal" or "dual"."""
+    """The solved problem: "primal" or "dual"."""
     status: str
-    """The status of the problem that cvxpy reports. If the solver failed, it is "failed" followed
-    by the error message."""
+    """The status that cvxpy reports, or "failed" followed by the error message."""
     value: float
-    """The optimal value of the problem that the solver reports."""
+    """The optimal value that the solver reports."""
     point: NDArray[np.float64] | None
-    """The solution that the solver returned: the distribution d for the primal, and the weights w
-    for the dual. It is None if the solver returned no solution."""
+    """The solution: d for the primal, and w for the dual. None if there is no solution."""
     other: NDArray[np.float64] | None
-    """The vector that follows from the multipliers of the constraints: the weights w for the
-    primal, and the distribution d for the dual. It is None if the solver returned no
+    """The vector from the multipliers: w for the primal, and d for the dual. None without
     multipliers."""
     proof: ConeProof | None = None
-    """The solution and the multipliers of the cone program of the relaxation f. It is None if the
-    problem does not contain this cone program."""
+    """The solution and the multipliers of the cone program of f. None if the problem does not
+    contain it."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
-    """Return the name of the solver to use, as cvxpy writes it.
+    """Return cvxpy's name of the solver to use.
 
     Parameters
     ----------
     name : str, optional
-        The name that the user passed. The default is HIGHS for linear programs and CLARABEL for
-        all other problems.
+        The user's choice. The default is HIGHS for linear programs, and CLARABEL otherwise.
     curved : str, optional
-        The words with which the error message names the part of the problem that is not polyhedral,
-        such as "this f". None means that the problem is a linear program.
+        The words for the nonpolyhedral part of the problem in the error message, such as "this f".
+        None means that the problem is a linear program.
 
     Raises
     ------
@@ -112,7 +106,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
 def ask(
     model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
 ) -> Answer:
-    """Call a general convex solver for one problem and return its result.
+    """Solve a problem with a general convex solver.
 
     If the solver fails, the status of the result begins with "failed", and no error is raised.
 
@@ -123,14 +117,14 @@ def ask(
     solver : str
         The name of the solver in cvxpy.
     options : dict
-        The options that the user passed. They override the default options.
+        The user's options, which override the defaults.
     defaults : dict, optional
-        The default options. If None, the options in the dictionary `SOLVERS` are used.
+        The default options. By default they are those of `SOLVERS`.
 
     Raises
     ------
     InputError
-        If the solver does not accept one of the options that the user passed.
+        If the solver does not accept one of the user's options.
     """
     import cvxpy as cp
 

@@ -1,4 +1,4 @@
-"""The phase of the method "auto" in which a general convex solver solves the whole game."""
+"""The phase of "auto" in which a general convex solver solves the whole game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from relaxboost.solvers.rounds import Booster
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why a general solver cannot solve this game, or "" if it can."""
+    """Return why a general solver cannot solve this game, or "" if it can."""
     if game.n is None:
         return "the hypotheses of the game are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
@@ -25,9 +25,8 @@ def unfit(game: Game) -> str:
 class GeneralSolverRun(Booster):
     """A run that takes both d and w from a general convex solver.
 
-    d is a distribution over the examples, and w are the weights of the hypotheses. The run moves
-    both to feasible points. The last round, after the solver has finished, evaluates the bounds on
-    the value that d and w prove.
+    The distribution d and the weights w are moved to feasible points. The last round evaluates the
+    bounds that they prove.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class GeneralSolverRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Solve the game with a general solver, and store the returned distribution and weights.
+        """Solve the game with a general solver, and store the returned points.
 
         The first call returns this run. The second call returns None, which ends the run.
         """

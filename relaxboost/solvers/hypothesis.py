@@ -1,7 +1,7 @@
-"""The weights w of the hypotheses in a run, stored together with the margins u = A w.
+"""The weights w of the hypotheses in a run, with their margins u = A w.
 
-A is the margin matrix with one row for each example and one column for each hypothesis. The edge of
-a column for a distribution d over the examples is <column, d>. An atom is a vertex of the domain of
+A is the margin matrix, with a row for each example and a column for each hypothesis. The edge of a
+column for a distribution d over the examples is <column, d>. An atom is a vertex of the domain of
 w. For the unit l1 ball the atoms are the signed unit vectors.
 """
 
@@ -20,41 +20,40 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
 class CombinedHypothesis(ABC):
-    """The weights w of the hypotheses in a run, with their margins and their penalty g*(w)."""
+    """The weights w of the hypotheses, with their margins and their penalty g*(w)."""
 
     over: Domain
-    """The domain of the weights w of the hypotheses, such as an l1 ball or an l2 ball."""
+    """The domain of w, such as an l1 ball or an l2 ball."""
     u: Vector
-    """The margins u = A w of the examples, for the weights w and the margin matrix A."""
+    """The margins u = A w."""
     cost: float = 0.0
-    """The penalty g*(w) that the domain puts on the weights w. It is zero if the domain is a
-    set."""
+    """The penalty g*(w), which is zero if the domain is a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The distribution d, the margins u and the product <d, u> from the last call of `gap`. They
-    are stored because a round needs this product more than once."""
+    # A round needs this product more than once.
+    """The distribution d, the margins u and the product <d, u> from the last call of `gap`."""
 
     @property
     @abstractmethod
     def used(self) -> int:
-        """The number of hypotheses (columns of the margin matrix) whose weight is not zero."""
+        """The number of hypotheses with nonzero weight."""
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """Return an object from which `coefficients` recovers the current weights w."""
+        """Return the current weights in a form that `coefficients` can expand."""
 
     @abstractmethod
     def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the weights w that the object `snapshot` stores, as two arrays.
+        """Return the weights of a snapshot as two arrays.
 
-        The first array contains the indices of the columns whose weight is not zero, in increasing
-        order. The second array contains the signed weight of each of these columns.
+        The first array has the indices of the columns with nonzero weight, in increasing order. The
+        second array has their signed weights.
         """
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
 
-        g is the conjugate of g*. `best` is the hypothesis that the weak learner has returned for d:
-        the atom or the dense weights that maximise <Aᵀd, w> − g*(w) over w.
+        g is the conjugate of g*. `best` is the weak learner's hypothesis for d: the atom or the
+        dense weights that maximise <Aᵀd, w> − g*(w) over w.
         """
         # The state of a round and the booster's own test both need this product.
         if self.product[0] is not d or self.product[1] is not self.u:
@@ -63,22 +62,21 @@ class CombinedHypothesis(ABC):
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """The weights w of a run that moves w towards the hypotheses of the weak learner."""
+    """Weights that a run moves towards the hypotheses of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
-        """Return the direction v of a step towards `best`, and the largest |v_i|.
+        """Return the margin change v of a full step towards `best`, and the largest |v_i|.
 
-        `best` is the atom or the dense weights that the weak learner has returned. v is the vector
-        of margins of `best` minus the margins of w.
+        `best` is an atom or dense weights. v is the margins of `best` minus the margins of w.
         """
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return the coefficients (a, b) of the change of the penalty along a step.
+        """Return the coefficients (a, b) of the penalty change along a step.
 
-        A step moves the weights w towards the hypothesis `best`, and reaches it if its length η is
-        1. The step changes the penalty g*(w) by a η + b η²/2.
+        A step of length η towards `best` changes the penalty g*(w) by a η + b η²/2. At η = 1 it
+        reaches `best`.
         """
 
     @abstractmethod
@@ -86,28 +84,27 @@ class MovingHypothesis(CombinedHypothesis):
         """Move the weights w by a step of length η towards the hypothesis `best`.
 
         The new weights are (1 − η) w + η b, where b are the weights of `best` and η is `eta`. `u`
-        contains the margins of the new weights.
+        contains their margins.
         """
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace the weights w by the given weights, which must lie in the domain.
+        """Replace the weights by feasible ones.
 
-        `support` contains the indices of the columns with nonzero weight, and `coefficients`
-        contains their weights.
+        `support` contains the indices of the columns with nonzero weight, and `coefficients` their
+        weights.
         """
 
 
 class ActiveSet(MovingHypothesis):
-    """The weights w of a run, as a sum Σ weight · sign · e_j over all pairs (j, sign) used so far.
+    """Weights w on signed columns, as a sum Σ weight · sign · e_j over pairs (j, sign).
 
-    e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
-    position in the arrays of this object, such as `weights`. The slot does not change during a run.
+    e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair, its
+    position in arrays such as `weights`, does not change during a run.
 
-    The sum of these weights is at most the size of the atoms, such as the radius of an l1 ball. If
-    the sum is smaller, w is a convex combination of atoms and the point w = 0, and this point has
-    the rest of the weight. A run starts from w = 0 if the domain contains this point. Otherwise the
-    run starts from the best atom for the distribution `center`.
+    The weights add up to at most the size of the atoms, such as the radius of an l1 ball. The point
+    w = 0 has the rest of the weight. A run starts from w = 0 if the domain contains it, and
+    otherwise from the best atom for the distribution `center`.
 
     Parameters
     ----------
@@ -116,7 +113,7 @@ class ActiveSet(MovingHypothesis):
     over : AtomicSet
         The domain of w, a set with atoms such as an l1 ball.
     center : array of shape (m,)
-        The distribution over the examples for which the first atom is chosen.
+        The distribution that selects the first atom.
     """
 
     over: AtomicSet
@@ -126,8 +123,7 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        """The signed columns of the margin matrix that the run has used, as pairs (j, sign) of a
-        column index and a sign. The pair (0, 0) represents the point w = 0."""
+        """The pairs (j, sign) of the columns used so far. The pair (0, 0) is the point w = 0."""
         self.weights = np.zeros(0)
         self._numbers = np.zeros(0, dtype=np.int64)
         self._signs = np.zeros(0)
@@ -149,10 +145,10 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The signed columns of the margin matrix A, as an array in Fortran order.
+        """The signed columns of A in the order of `keys`, as a Fortran-ordered array.
 
-        For each pair (j, sign) of `keys`, the array contains column j of A times the sign. The
-        array may be wider than needed. Only the first len(self) columns have meaningful entries.
+        The array may be wider than needed. Only the first len(self) columns have meaningful
+        entries.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -170,11 +166,7 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of a signed column, which is its position in the arrays of this object.
-
-        `best` contains the index and the sign of the column. If the column has no slot, a slot with
-        the weight 0 is added.
-        """
+        """Return the slot of the signed column `best`, and add one with the weight 0 if needed."""
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
         slot = self._slots.get(key)
@@ -197,20 +189,14 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return a column of the margin matrix, multiplied by its sign.
-
-        The pair (j, sign) at the position `slot` of `keys` contains the index and the sign of the
-        column.
-        """
+        """Return the signed column in a slot."""
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
     def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
-        """Return the direction v of a step between two signed columns, and the largest |v_i|.
+        """Return the margin change v of a step between two signed columns, and the largest |v_i|.
 
-        The step moves weight from the signed column in the slot `other` to the signed column in the
-        slot `slot`. The direction v is the difference of these two columns. If `other` is None, the
-        weight comes from the point w = 0, and v is the signed column in the slot `slot`.
+        The step moves weight from the slot `other`, or from w = 0 if `other` is None, to `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -236,10 +222,10 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight `eta` from a signed column to the signed column of `best`.
+        """Move the weight `eta` to the signed column of `best`.
 
-        The weight comes from the column in the slot `other`, or from the point w = 0 if `other` is
-        None. `u` contains the margins of the new weights.
+        The weight comes from the slot `other`, or from w = 0 if `other` is None. `u` contains the
+        margins of the new weights.
         """
         slot = self.slot(best)
         self.weights[slot] += eta
@@ -253,20 +239,15 @@ class ActiveSet(MovingHypothesis):
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
-        """Return the best atom for a distribution d, and the edges of all signed columns.
+        """Return the best atom for a distribution d, and the edges in the order of `keys`.
 
-        The edges are in the order of `keys`. They are None if the search for the best atom does not
-        compute them.
+        The edges are None if the search does not compute them.
         """
         best, edges = self.over.priced(self.matrix, d, self._numbers)
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best atom among the atoms of the columns that the run has used.
-
-        The best atom has the largest edge. `edges` contains the edge of each signed column, in the
-        order of `keys`.
-        """
+        """Return the used atom with the largest edge. `edges` is in the order of `keys`."""
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)
         j, sign = self.keys[slot]
@@ -275,7 +256,7 @@ class ActiveSet(MovingHypothesis):
     def set_weights(self, weights: Vector) -> None:
         """Replace the weights of all signed columns, and recompute the margins.
 
-        The new weights are in the order of `keys`, and are first moved to nearby feasible weights.
+        The new weights, in the order of `keys`, are first moved to nearby feasible weights.
         """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
@@ -296,13 +277,13 @@ class ActiveSet(MovingHypothesis):
 
 @dataclass(eq=False)
 class FullWeights(CombinedHypothesis):
-    """Weights w on a fixed list of columns, for methods that compute all weights in each round."""
+    """Weights on a fixed list of columns, for methods that recompute all weights in each round."""
 
     over: Domain
     columns: NDArray[np.int64]
-    """The indices of the columns of the margin matrix that can have weight, in increasing order."""
+    """The indices of the columns that can have weight, in increasing order."""
     w: Vector
-    """The weight of each column in `columns`, with its sign."""
+    """The signed weight of each column in `columns`."""
     u: Vector
 
     @property

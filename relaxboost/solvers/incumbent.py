@@ -1,7 +1,7 @@
-"""The incumbent of a run: the best points so far, and the bounds on the value that they prove.
+"""The incumbent of a run: the best points so far, with the bounds that they prove.
 
-The points are a distribution over the examples, which proves the upper bound, and weights of the
-hypotheses, which prove the lower bound.
+A distribution over the examples proves the upper bound, and hypothesis weights prove the lower
+bound.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ class Certified(NamedTuple):
     """A feasible distribution d and feasible weights w, with the bounds that they prove."""
 
     weights: Weights
-    """The feasible weights w of the hypotheses, which prove the bound `lower`."""
+    """The feasible hypothesis weights w."""
     lower: float
-    """The lower bound on the value of the game that the weights w prove."""
+    """The lower bound on the value that w proves."""
     witness: Witness
     """The data, such as a threshold γ on the margins, that prove a lower bound on the relaxed
-    margin of the weights w."""
+    margin of w."""
     d: Vector
-    """The feasible distribution d over the examples, which proves the bound `upper`."""
+    """The feasible distribution d over the examples."""
     upper: float
-    """The upper bound on the value of the game that the distribution d proves."""
+    """The upper bound on the value that d proves."""
 
 
 class Incumbent:
     """The best distribution d and weights w of a run so far, with the bounds that they prove.
 
-    The attributes `lower` and `upper` are the best bounds so far, estimated in floating point.
-    `certify` moves d and w to feasible points and evaluates the bounds again.
+    The attributes `lower` and `upper` are floating-point estimates of the bounds. `certify` moves d
+    and w to feasible points and proves the bounds.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Incumbent:
     goal : Tolerance
         The requested accuracy.
     active : CombinedHypothesis
-        The weights w of the hypotheses from which the run starts.
+        The first hypothesis weights w.
     """
 
     def __init__(self, game: Game, goal: Tolerance, active: CombinedHypothesis) -> None:
@@ -73,10 +73,7 @@ class Incumbent:
         self._proof: tuple[object, object, Certified] | None = None
 
     def take_start(self, start: WarmStart) -> bool:
-        """Store the points of a warm start as the best points so far.
-
-        Return whether the bounds that these points prove meet the requested accuracy.
-        """
+        """Store the points of a warm start, and return whether their bounds are accurate enough."""
         # A missing point leaves the default, and its bound infinite.
         weights = start.w
         if weights is not None:
@@ -88,11 +85,7 @@ class Incumbent:
         return bool(self._goal.met_by(start.lower, start.upper))
 
     def offer(self, state: RoundState) -> None:
-        """Keep the weights w and the distribution d of a round if they prove better bounds.
-
-        The weights w are compared with the best weights so far, and d is compared with the best
-        distribution so far.
-        """
+        """Keep the weights w or the distribution d of a round if they prove a better bound."""
         if state.lower > self.lower:
             self._take_weights(state)
             self.lower = state.lower
@@ -102,9 +95,9 @@ class Incumbent:
             self.upper = state.upper
 
     def replace(self, state: RoundState) -> None:
-        """Store the distribution d and the weights w of a round, even if they prove worse bounds.
+        """Store the points of a round, even if they prove worse bounds.
 
-        The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the points of the last
+        The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, returns the points of its last
         round.
         """
         self._take_weights(state)
@@ -115,20 +108,18 @@ class Incumbent:
         self._witness = state.witness
 
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
-        """Return the best points of the run, moved to feasible points, and the proved bounds.
+        """Move the best points to feasible points, and return them with the proved bounds.
 
-        The points are a distribution d over the examples and weights w of the hypotheses. A witness
-        is the data that prove a lower bound on the relaxed margin of w. If the bound from the
-        booster's witness is too low for the requested accuracy, the relaxation computes a second
-        witness, and the larger bound is used.
+        A witness proves a lower bound on the relaxed margin of the weights. If the booster's
+        witness is too weak for the requested accuracy, the relaxation computes a second one, and
+        the better bound counts.
 
         Parameters
         ----------
         clock : Clock
-            The clock of the run. A solver call ends at the time limit of the run.
+            The clock of the run, whose time limit also ends a solver call.
         ask_solver : bool
-            Whether the relaxation may compute a second witness. Some relaxations call a solver for
-            it.
+            Whether the relaxation may compute a second witness, which may take a solver call.
         """
         weights = self._weights
         d = self._d
@@ -153,9 +144,9 @@ class Incumbent:
 
 
 class RunLog:
-    """The history of a run, the number of its rounds, and the seconds that it has taken.
+    """The history, the rounds and the seconds of a run.
 
-    The rounds and seconds before a checkpoint are included.
+    Rounds and seconds before a checkpoint count too.
 
     Parameters
     ----------
@@ -169,25 +160,24 @@ class RunLog:
         self.clock = clock
         self._start = start
         self.history: History[RoundRecord] = History()
-        """The records of the rounds of this run, without the rounds before a checkpoint."""
+        """The round records of this run, without the rounds before a checkpoint."""
         self._printed = 0
         self.kinds: dict[str, None] = {}
-        """The values of `RoundRecord.inner` that have occurred, in the order of their first
-        occurrence. They are stored here because the history of a long run drops some of the
-        records."""
+        # The history of a long run drops records, and could lose some of these values.
+        """The values of `RoundRecord.inner` so far, in order of first occurrence."""
 
     @property
     def seconds(self) -> float:
-        """The seconds that the run has taken, including the seconds before the checkpoint."""
+        """The seconds of the run, including those before the checkpoint."""
         return self._start.seconds + self.clock.seconds
 
     @property
     def rounds(self) -> int:
-        """The number of rounds of the run so far, including the rounds before the checkpoint."""
+        """The rounds of the run so far, including those before the checkpoint."""
         return self._start.rounds + self.history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:
-        """Add a record of a round to the history, with the bounds of `incumbent`."""
+        """Record a round in the history, with the bounds of `incumbent`."""
         # A dict keeps the order of its keys, which a set does not.
         self.kinds[state.inner] = None
         self.history.add(
@@ -204,16 +194,13 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print to standard error the lines of a trace that were added since the last call."""
+        """Print the new lines of a trace to standard error."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)
         self._printed = len(trace)
 
     def records(self, lower: float, upper: float) -> tuple[RoundRecord, ...]:
-        """Return the records of the rounds that the history has kept.
-
-        In the last record, the certified bounds `lower` and `upper` replace the estimates.
-        """
+        """Return the round records, with certified bounds in the last one."""
         last = self.history.last
         return self.history.records(last and last._replace(lower=lower, upper=upper))

@@ -1,4 +1,4 @@
-"""The sentences of `Solution.message`, which say how a run ended."""
+"""The sentences of `Solution.message` about the end of a run."""
 
 from __future__ import annotations
 
@@ -26,30 +26,28 @@ ENDINGS = {
     "as accurate as the solver that computed them",
     "stalled": "the run could not reduce the gap below {gap:.3g}: {reason}; the goal was {goal}",
 }
-"""A dictionary with a sentence of `Solution.message` for each way in which a run ends. Most keys
-are words of `Solution.status`. The status "optimal" has two further keys: "by rtol" if only the
-relative tolerance `rtol` allows the gap, and "by Fig. 1" if the test of the smoothed gap ended the
-run."""
+"""The sentence of `Solution.message` for each end of a run.
+
+Most keys are words of `Solution.status`. For "optimal" there are two further keys: "by rtol" if
+only the relative tolerance allows the gap, and "by Fig. 1" if the test of the smoothed gap ended
+the run.
+"""
 
 
 class Ending(NamedTuple):
-    """The way in which a run of `solve` ended: a status, a reason and the stopping test."""
+    """The end of a run: its status, its reason and its stopping test."""
 
     status: str
-    """The word that says how the run ended, as in `Solution.status`."""
+    """The end of the run in one word, as in `Solution.status`."""
     reason: str
-    """The reason why the run ended, from an error, the booster or the stopping rule. It is "" if
-    the status alone explains the end."""
+    """The reason from an error, the booster or the stopping rule, or "" if the status says
+    enough."""
     smoothed_test: bool
-    """Whether the run used the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, which tests
-    the smoothed gap."""
+    """Whether the run used the smoothed-gap test of Shalev-Shwartz & Singer (2009), Fig. 1."""
 
 
 def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certified) -> str:
-    """Return the text of `Solution.message`, which says how a run ended.
-
-    The text warns the user if the result may be misleading.
-    """
+    """Return the text of `Solution.message`, with a warning about misleading results."""
     gap = proof.upper - proof.lower
     status = ending.status
     kind = _kind_of(ending, goal.met_by(proof.lower, proof.upper))

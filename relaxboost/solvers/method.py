@@ -1,4 +1,4 @@
-"""The base classes of the methods of `solve`. A method is an immutable object with options."""
+"""The base classes of the methods of `solve`."""
 
 from __future__ import annotations
 
@@ -20,29 +20,30 @@ from relaxboost.solvers.smoothing import SMOOTHINGS, Projector, binary_projector
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: Registry[Method] = Registry("method")
-"""The registry of all methods: a dictionary from the name that `solve` accepts to the class."""
+"""The registry of all methods, by the name that `solve` accepts."""
 
 STOPPING = ("certified", "smoothed")
-"""The tests that may end a run. "certified" compares the certified gap with the requested gap.
-"smoothed" compares the gap of the smoothed game with the requested gap, as Shalev-Shwartz & Singer
-(2009), Fig. 1, do."""
+"""The stopping tests, which compare a gap with the requested one.
+
+"certified" uses the certified gap, and "smoothed" the gap of the smoothed game (Shalev-Shwartz &
+Singer 2009, Fig. 1).
+"""
 
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """The base class of the methods of `solve`. A method is a frozen dataclass of its options.
+    """The base class of the methods of `solve`, which are frozen dataclasses of options.
 
-    A subclass must write `start`. All other members are optional.
+    A subclass must define `start`. All other members are optional.
 
-    If a subclass has a `name`, the class is added to `METHODS`. `solve` then accepts the name in
-    place of an object with the default options. Two methods cannot have the same name. `solve` also
-    accepts objects of subclasses without a name.
+    A subclass with a `name` is added to `METHODS`, and `solve` accepts this unique name in place of
+    an object with default options. Objects of subclasses without a name work too.
 
     Examples
     --------
-    A user-defined method is a pair of classes: the options, and a run, which is a `Booster`. In
-    this example, d is the smoothed best answer to the mean of all columns that the weak learner has
-    returned so far (fictitious play, Fudenberg & Levine 1995).
+    A user-defined method is a pair of classes: the options, and a run, which is a `Booster`. Here,
+    d is the smoothed best answer to the mean of all columns so far (fictitious play, Fudenberg &
+    Levine 1995).
 
     >>> from dataclasses import dataclass
     >>> import relaxboost as rb
@@ -78,81 +79,74 @@ class Method(ABC):
     """
 
     name: ClassVar[str]
-    """The name by which `solve` accepts this method with default options, such as "lpboost"."""
+    """The name by which `solve` accepts this method, such as "lpboost"."""
     endless: ClassVar[str] = ""
-    """The reason why the runs of this method may never reach the gap `tol`, followed by a semicolon
-    and a remedy. It is "" if runs always reach the gap. Otherwise `solve` requires a limit on the
-    rounds or the time. The error message consists of the name of the class, this text, and ", or
-    pass max_rounds or time_limit"."""
+    """The reason why runs may never reach the gap `tol`, a semicolon and a remedy.
+
+    If it is not "", `solve` requires a limit on the rounds or the time. The message is the class
+    name, this text and ", or pass max_rounds or time_limit".
+    """
     cold: ClassVar[str] = ""
-    """The reason why the method rejects the argument `start` of `solve`, for example "always starts
-    from the uniform distribution". The error message begins with the name of the class and this
-    text. It is "" if the method accepts `start`."""
+    """The reason why the method rejects the argument `start` of `solve`, or "" if it accepts
+    `start`.
+
+    An example is "always starts from the uniform distribution". The message is the class name and
+    this text.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         METHODS.add(cls)
 
     def chosen(self, game: Game, tol: float) -> Method:
-        """Return the method with a value for every option that the user has not set.
-
-        The method chooses these values for the game and the requested gap `tol`. It returns itself
-        or a copy.
-        """
+        """Return the method with every unset option chosen for the game and the gap `tol`."""
         return self
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method cannot solve the given game.
-
-        By default a method can solve every game.
-        """
+        """Raise an InputError if the method cannot solve the game. By default it can."""
         return
 
     def prepare(self) -> None:
-        """Call the compiled functions that only this method uses, with small arguments.
+        """Compile the kernels that only this method uses, by calls with small arguments.
 
-        `solve` calls this method before the clock starts, so that the time limit excludes
-        compilation. By default there are no such functions.
+        `solve` calls this method before the clock starts, so the time limit excludes compilation.
+        By default there are no such kernels.
         """
         return
 
     @abstractmethod
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return the run of this method on a game, as a booster that is ready for its first round.
+        """Return the run of this method on a game, ready for its first round.
 
         Parameters
         ----------
         game : Game
             A game that `check` accepts.
         goal : Tolerance
-            The requested accuracy. `solve` decides when the run ends. The booster uses the goal
-            only to choose the accuracy of its own computations.
+            The requested accuracy. `solve` ends the run, so the booster uses it only to choose the
+            accuracy of its own computations.
         clock : Clock
-            The clock of the run. A round that may take a long time calls ``clock.check()``, which
-            raises `TimeUp` after the time limit.
+            The clock of the run. Long rounds call ``clock.check()``, which raises `TimeUp` after
+            the time limit.
         """
 
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which a theorem guarantees a gap of at most `tol`.
 
-        The result is nan if no theorem gives such a number.
+        The result is nan if there is no such theorem.
         """
         return math.nan
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether the stopping test of Shalev-Shwartz & Singer (2009), Fig. 1, ends a run.
+        """Whether the smoothed-gap test of Shalev-Shwartz & Singer (2009), Fig. 1, ends a run.
 
-        This test compares the gap of the smoothed game with the requested gap. The usual test
-        compares the gap between certified bounds with the requested gap.
+        The usual test compares the certified gap with the requested gap.
         """
         return False
 
     def choice(self, option: str, known: tuple[str, ...]) -> None:
-        """Raise an InputError if an option of the method has a value that is not in `known`.
-
-        `option` is the name of the field.
-        """
+        """Raise an InputError if the value of the field `option` is not in `known`."""
         value = getattr(self, option)
         if value not in known:
             raise InputError(f"unknown {option} {value!r}{known_names(value, known)}")
@@ -160,19 +154,17 @@ class Method(ABC):
 
 @dataclass(frozen=True)
 class SmoothedMethod(Method):
-    """A base class of methods that add a strongly convex function, times a weight β, to the
-    relaxation.
+    """A base class of methods that smooth the relaxation by a strongly convex function.
 
     Parameters
     ----------
     beta : float, optional
-        The weight β of the added function, > 0. The default is tol / (2 R). Here R <= log m is the
-        range of the entropy over the distributions at which f is finite
-        (`Bounds.entropy_range`). With this β the added function changes the value of the game
-        by at most tol/2. If f is strongly convex with a modulus of at least this β
-        (`Relaxation.curvature`), nothing is added.
+        The weight β of the added function, > 0. The default, tol / (2 R), changes the value of the
+        game by at most tol/2. Here R <= log m is the range of the entropy over the distributions at
+        which f is finite (`Bounds.entropy_range`). If f is strongly convex with a modulus of at
+        least this β (`Relaxation.curvature`), nothing is added.
     smoothing : {"entropy", "binary-entropy"}
-        The function of the distribution d that is added. "entropy" is Σ d log d, as in Fig. 1 of
+        The added function of the distribution d. "entropy" is Σ d log d, as in Fig. 1 of
         Shalev-Shwartz & Singer (2009, SS09). "binary-entropy" is Σ d log d + (1 − d) log(1 − d),
         which replaces the soft-max by the log-loss (SS09, Sec. 6). For m examples, the range R of
         this function is larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. For
@@ -190,16 +182,15 @@ class SmoothedMethod(Method):
             object.__setattr__(self, "beta", positive("beta", self.beta))
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the relaxation cannot be combined with the chosen smoothing."""
+        """Raise an InputError if the relaxation does not suit the chosen smoothing."""
         if self.smoothing == "binary-entropy":
             binary_projector(game.relaxation, 1.0)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the number of rounds that the method needs for a gap of `tol`.
+        """Return a proved bound on the rounds for a gap of `tol`.
 
-        The bound is that of Shalev-Shwartz & Singer (2009) for the algorithm of Fig. 1. The result
-        is nan if the user chose the weight β of the smoothing, or if the weak learner may miss the
-        best hypothesis.
+        The bound is that of Shalev-Shwartz & Singer (2009), Fig. 1. The result is nan if the user
+        chose the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
         """
         # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:
@@ -212,21 +203,21 @@ class SmoothedMethod(Method):
     ) -> tuple[float, Projector, str]:
         """Return the weight β, the projector, and a suffix for the name of the run.
 
-        β is the weight of the function that is added to the relaxation f. If nothing is added, β is
-        the modulus of strong convexity of f instead. The projector is the function that maps
-        margins to smoothed distributions. The suffix is ", binary entropy" for this function,
-        ", unsmoothed" if nothing is added, and "" for the entropy.
+        β is the weight of the added function or, if nothing is added, the modulus of strong
+        convexity of f. The projector maps margins to smoothed distributions. The suffix is
+        ", binary entropy" for this function, ", unsmoothed" if nothing is added, and "" for the
+        entropy.
 
         Parameters
         ----------
         game : Game
             The game that is solved.
         tol : float
-            The requested gap. The smoothing may change the value of the game by half this gap.
+            The requested gap. Smoothing may change the value by half of it.
         whole : bool
-            Whether β is computed from the range of the added function over all distributions, as in
-            Shalev-Shwartz & Singer (2009), Fig. 1. By default β is computed from its range over the
-            distributions at which f is finite.
+            Whether β follows from the range of the added function over all distributions, as in
+            Shalev-Shwartz & Singer (2009), Fig. 1, instead of the distributions at which f is
+            finite.
         """
         m = game.m
         f = game.relaxation
@@ -249,10 +240,9 @@ class SmoothedMethod(Method):
 
 
 def default_beta(spread: float, tol: float) -> float:
-    """Return the weight β with which smoothing changes the value of a game by at most tol/2.
+    """Return the smoothing weight β that changes the value of a game by at most tol/2.
 
-    Smoothing adds a function to the relaxation f, multiplied by β. `spread` is the range of this
-    function over the distributions at which f is finite.
+    `spread` is the range of the smoothing function over the distributions at which f is finite.
     """
     # If there is only one distribution, smoothing changes nothing, and a large β allows the
     # longest steps. The limits keep β and 1/β finite.
@@ -264,23 +254,21 @@ RENAMED = {
     "combined": "auto",
     "taut-strings": "auto",
 }
-"""A dictionary from the name of a method in version 0.1 to its current name, for all renamed
-methods."""
+"""The current name of each method that was renamed since version 0.1."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The warning about an old name of a method, with a gap for the old name and the new name each."""
+"""The warning about an old name of a method. The fields are the old and the new name."""
 
 
 def as_method(given: Any, stacklevel: int = 3) -> Method:
-    """Return the `Method` for the argument `method` of `solve`, which is a `Method` or a name.
+    """Convert the argument `method` of `solve`, a name or an object, to a `Method`.
 
-    The function warns if `given` is an old name. The argument `stacklevel` of `warnings.warn`
-    selects the line to which the warning refers.
+    An old name causes a warning. `stacklevel` selects its line, as in `warnings.warn`.
 
     Raises
     ------
     InputError
-        If `given` is neither an object of the class `Method` nor a known name.
+        If `given` is neither a `Method` nor a known name.
     """
     if isinstance(given, Method):
         return given

@@ -1,4 +1,4 @@
-"""The function `path`, which solves similar games and starts each from the previous solution."""
+"""The function `path`, which solves similar games with warm starts."""
 
 from __future__ import annotations
 
@@ -30,31 +30,29 @@ def path(
 ) -> list[Solution]:
     """Solve a game for several values of one parameter, or several games with one matrix.
 
-    ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` solves the game for three values of the parameter
-    k of `Capped`. Each run starts from the solution of the previous run, so consecutive games
-    should be similar. If the parameter is k or `fraction`, the games are solved from the largest k
-    to the smallest, because the optimum for the largest k uses the fewest columns.
+    ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` solves the game for three values of `k`. Each run
+    starts from the previous solution, so consecutive games should be similar. For `k` and
+    `fraction`, the games are solved from the largest k to the smallest.
 
     Parameters
     ----------
     games : Game, or iterable of Game
-        One game together with a `grid`, or several games, which are solved in the given order. All
-        games must have the same hypotheses.
+        One game with a `grid`, or several games with the same hypotheses, in the order in which
+        they are solved.
     tol, method, rtol
-        These arguments have the same meaning as in `solve`.
+        As for `solve`.
     time_limit : float, optional
         The maximum number of seconds for each game.
     verbose : int
         As for `solve`.
     **grid : iterable
-        One keyword argument, such as k=[5, 10]: the name of a parameter of the relaxation, and an
-        iterable of values for this parameter.
+        One keyword argument, such as k=[5, 10]: a parameter of the relaxation, and its values.
 
     Returns
     -------
     list of Solution
         The solutions in the order of the games or values. After Ctrl-C each remaining game gets one
-        round, and its solution has the bounds from this round.
+        round, and the bounds of this round.
 
     Raises
     ------

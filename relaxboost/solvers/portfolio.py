@@ -1,4 +1,4 @@
-"""The phases of the method "auto", which are methods that run one after another on one game."""
+"""The phases of the method "auto"."""
 
 from __future__ import annotations
 
@@ -23,40 +23,33 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 MAX_COLUMN_GENERATION_EXAMPLES = 3000
-"""If the relaxation f is not polyhedral, "auto" uses column generation only for games with at most
-this many examples. With more examples, the cone program of one round takes seconds."""
+# With more examples, the cone program of one round takes seconds.
+"""The largest number of examples for column generation if the relaxation is not polyhedral."""
 
 
 class Request(NamedTuple):
-    """The data from which the method "auto" starts a phase, which is a run of one of its
-    methods.
-    """
+    """The data from which "auto" starts a phase."""
 
     game: Game
     goal: Tolerance
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the previous phase of the method "auto". The new phase may start with the columns
-    that this run found."""
+    """The run of the previous phase, whose columns the new phase may use."""
 
 
 class Phase(NamedTuple):
-    """A phase of the method "auto": one of its methods, with the games for which "auto" uses this
-    method and with a work budget.
-    """
+    """A phase of "auto": a method with its games and its work budget."""
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why a run of "auto" skips this phase. The result is "" if
-    the run uses the phase."""
+    """A function that returns why a run skips this phase, or "" if the run uses it."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the work budget of this phase for a game.
+    """A function that returns the work budget of this phase, in products of the margin matrix with
+    a vector.
 
-    The unit is one product of the margin matrix with a vector. By default the budget is infinite.
-    It is also infinite for the parametric simplex method, because the run of this method counts its
-    work and ends when a budget is used up.
+    By default the budget is infinite. The parametric simplex method has its own budget.
     """
 
 
@@ -160,5 +153,4 @@ PHASES = (
         lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
-"""The phases of the method "auto", in order. A run skips a phase if the function `why_not` of the
-phase returns a reason."""
+"""The phases of "auto", in order."""

@@ -1,6 +1,6 @@
-"""The function `reference`, which solves the primal and the dual of a game through cvxpy.
+"""The function `reference`, which solves games by general convex solvers through cvxpy.
 
-The function moves the points of the solver to feasible points, which prove bounds on the value.
+The solver's points are moved to feasible points, which prove bounds on the value.
 """
 
 from __future__ import annotations
@@ -34,33 +34,30 @@ from relaxboost.solvers.parametric_simplex.program import MAX_TABLEAU_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
-"""The maximum number of entries of a margin matrix whose columns `reference` passes to the solver
-all at once. For a larger matrix, the solver gets some columns, and in later rounds other columns
-with larger edges."""
+# For a larger matrix, the solver gets some columns, and in later rounds columns with larger edges.
+"""The maximum number of matrix entries for which the solver gets all columns at once."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns in the first problem that `reference` passes to the solver if the margin
-matrix is large. Each later round adds at most half of this number."""
+"""The number of columns in the first problem for a large matrix. Each round adds at most half as
+many."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
-    """Solve a game with a general convex solver, and return the optimum with certified bounds.
+    """Solve a game with a general convex solver, and certify the result.
 
-    cvxpy passes the primal and the dual of the game to the solver. Their points and multipliers
-    give two candidates for the distribution d over the examples, and two for the weights w of the
-    hypotheses. The function moves each candidate to a feasible point. It returns the d and the w
-    that prove the best bounds on the value, whatever values the solver claims.
+    The solver gets the primal and the dual of the game through cvxpy. Both give a candidate for the
+    distribution d over the examples and for the hypothesis weights w. The candidates are moved to
+    feasible points, and those that prove the best bounds are returned, whatever values the solver
+    claims.
 
     If cvxpy computes f(d) from a cone program, as for a `Custom`, the solver first solves the
-    primal with this cone program. HiGHS then uses its interior point method. If the gap between the
-    bounds is still larger than `tol`, the solver also solves the primal and the dual without the
-    cone program.
+    primal with this cone program (HiGHS by its interior point method). If the gap is still larger
+    than `tol`, the solver also solves the primal and the dual without the cone program.
 
     If a matrix has more than 600 000 entries, the solver first gets only columns with large edges.
-    Then the edges of *all* columns are computed for the d that the solver found. Columns whose
-    edges exceed all edges in the problem are added, and the problem is solved again. This loop ends
-    when the gap of the whole game is at most `tol`, or when no other column has a larger edge.
-    Finally, both problems are solved on the columns that an optimal w can use.
+    Columns with still larger edges for the solver's d are added, and the problem is solved again,
+    until the gap of the whole game is at most `tol` or no column has a larger edge. Finally, both
+    problems are solved on the columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If A has m rows and
     more columns, the solver gets the matrix A Q of shape (m, m), where the columns of Q are an
@@ -71,19 +68,19 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     game : Game
         The game to solve. The margin matrix must be able to list all columns.
     solver : {"CLARABEL", "ECOS", "SCS", "HIGHS", ...}, optional
-        The name of an installed solver that cvxpy supports. The default is HIGHS for games whose f
-        and domain are polyhedral, and CLARABEL for all other games.
+        The name of an installed solver that cvxpy supports. The default is HIGHS if f and the
+        domain are polyhedral, and CLARABEL otherwise.
     tol : float
-        The gap above which the result is reported as inaccurate. It must be positive.
+        The largest gap of an "optimal" result, > 0.
     **options
-        Options of the solver. They override the defaults of the package (`solvers.SOLVERS`).
+        Solver options, which override those of `solvers.SOLVERS`.
 
     Returns
     -------
     Solution
         The best d and w, with the bounds that they prove. The status is ``"optimal"`` if the gap
         between the bounds is at most `tol`, ``"inaccurate"`` otherwise, and ``"interrupted"`` after
-        Ctrl-C. The attribute `message` repeats the values that the solver claimed.
+        Ctrl-C. `message` has the values that the solver claimed.
 
     Raises
     ------
@@ -144,11 +141,10 @@ def fits(game: Game) -> bool:
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best distribution d and weights w that a solver finds in the remaining time.
 
-    The function may call the solver for several problems. Points of the solver are moved to
-    feasible points. The function stops when the gap between the bounds that d and w prove is at
-    most `tol`. If the solver fails, no error is raised, because another method may still solve the
-    game. If the solver finds no point, the result consists of the points from which every run
-    starts: `f.center(m)`, at which f is finite, and w = 0 or a single column.
+    The points are feasible. The search stops when their gap is at most `tol`. A failure of the
+    solver raises no error, because another method may still solve the game. If the solver finds no
+    point, the result is the starting point of every run: `f.center(m)`, and w = 0 or a single
+    column.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -175,14 +171,13 @@ class _BestPair:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points that the solver has returned and that could be moved to feasible
-        points."""
+        """The number of solver points that could be moved to feasible points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words for the first weights w in `Solution.message`: "one column" or "w = 0"."""
+        """The first weights in the words of `Solution.message`: "one column" or "w = 0"."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -200,13 +195,13 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
+        """The difference between the two bounds so far."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
         """Move the distribution `d` to a feasible point, and keep it if it proves a better bound.
 
-        Return the feasible point. The result is None if `d` is None, is not finite or has no
-        positive entry.
+        Return the feasible point, or None if `d` is None, is not finite or has no positive entry.
         """
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
@@ -220,7 +215,7 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Move the weights w to a feasible point, and keep them if they prove a better bound."""
+        """Move weights to a feasible point, and keep them if they prove a better bound."""
         # The bound that the multipliers in `proof` give may be poor, for example if a multiplier is
         # zero. If it is below `least`, a second bound is computed without `proof`.
         game = self.game
@@ -253,7 +248,7 @@ class _Search:
         self._options = options
         self.pair = _BestPair(game)
         self.asked = 0
-        """The number of problems that were passed to the general solver so far."""
+        """The number of problems passed to the solver so far."""
         self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
         # This is an orthonormal basis of the row space of A, if the solver gets A in that basis.
@@ -264,10 +259,9 @@ class _Search:
         self._cones = game.cone_form if needs_solver(game.relaxation) else None
 
     def rounds(self) -> Iterator[Vector | None]:
-        """Solve the primal and the dual of the game on columns that the optimum may use.
+        """Solve the primal and the dual on columns that the optimum may use.
 
-        After each problem the method yields the distribution d that the solver found, moved to a
-        feasible point. It yields None if the solver returned no usable d.
+        After each problem, yield the solver's distribution, moved to a feasible point, or None.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -337,11 +331,10 @@ class _Search:
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Pass one problem to the solver, and keep the returned points if they are the best so far.
+        """Pass a problem to the solver, and keep its points if they are the best so far.
 
         `model` is `programs.primal` or `programs.dual`, and `A` is the matrix for the solver.
-        Return the distribution d, moved to a feasible point. The result is None if the solver has
-        returned no usable d.
+        Return the distribution, moved to a feasible point, or None.
         """
         self.asked += 1
         game = self.game
@@ -370,10 +363,7 @@ class _Search:
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Return the text of `Solution.message` for a result of `reference`.
-
-        The text contains the values that the solver claims and the bounds that are proved.
-        """
+        """Return the text of `Solution.message`, with the claimed values and the proved bounds."""
         if not self._answers:
             return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]

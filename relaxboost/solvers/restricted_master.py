@@ -1,7 +1,4 @@
-"""The restricted linear program of column generation: the game on some of its columns.
-
-When columns have been added, HiGHS solves the program again from the last basis.
-"""
+"""The restricted master of column generation: a linear program with some columns of the game."""
 
 from __future__ import annotations
 
@@ -22,27 +19,26 @@ from relaxboost.relaxations import LinearForm
 
 
 class ProgramError(Exception):
-    """The error that is raised if HiGHS cannot solve the restricted linear program."""
+    """HiGHS cannot solve the restricted master."""
 
 
 class RestrictedMaster:
-    """The restricted linear program of column generation, which computes the best distribution d.
+    """The restricted master of column generation, a linear program solved by HiGHS.
 
-    The program contains some columns of the margin matrix, with a constraint for each column. The
-    unknowns are a distribution d over the examples and a number v. The program minimises f(d) + r
-    v subject to the constraint <column, d> <= v for each column. f is a polyhedral relaxation, and
-    r is the size of the atoms of the domain, such as the radius of an l1 ball. The program is Eq.
-    13 of Shalev-Shwartz & Singer (2009) for β → 0. The multipliers of the constraints are the
-    weights w of the columns, which sum to r. If the domain contains w = 0, the program also
-    requires v >= 0, and the weights sum to at most r.
+    The program minimises f(d) + r v over distributions d and numbers v, subject to <column, d> <= v
+    for each of its columns. f is a polyhedral relaxation, and r is the size of the atoms of the
+    domain, such as the radius of an l1 ball. The program is Eq. 13 of Shalev-Shwartz & Singer
+    (2009) for β → 0. The multipliers of the constraints are the weights w of the columns, which sum
+    to r. If the domain contains w = 0, the program also requires v >= 0, and the weights sum to at
+    most r.
 
-    A new column adds a constraint. The old basis is still dual feasible, and a few pivots of the
-    dual simplex method lead to the new optimum.
+    A new column adds a constraint, and the old basis stays dual feasible, so a few dual simplex
+    pivots lead to the new optimum.
 
     Parameters
     ----------
     form : LinearForm
-        The costs, bounds and rows of a linear program whose optimal value is f(d).
+        The linear program whose optimal value is f(d).
     m : int
         The number of examples.
     over : AtomicSet
@@ -74,7 +70,7 @@ class RestrictedMaster:
         )
 
     def add(self, columns: NDArray[Any]) -> None:
-        """Add the constraint <column, d> <= v to the program for each column of the array.
+        """Add the constraint <column, d> <= v for each column of the array.
 
         Raise a ProgramError if HiGHS rejects a column.
         """
@@ -82,12 +78,12 @@ class RestrictedMaster:
             raise ProgramError("HiGHS rejected a column of the restricted linear program")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
-        """Return the simplex basis of the program, with the columns whose constraints are active.
+        """Return the simplex basis, with only the columns of active constraints.
 
-        Columns without an active constraint have no weight, and are omitted. Otherwise they would
-        accumulate if each run started from the basis of the previous run. `keys` contains the index
-        and the sign of each column of the program, in the order of the constraints.
+        `keys` contains the index and the sign of each column of the program, in order.
         """
+        # Columns without an active constraint have no weight. They would accumulate if each run
+        # started from the basis of the previous one.
         sides = self._program.sides()
         # An interrupted program has no basis.
         if not sides:
@@ -100,11 +96,10 @@ class RestrictedMaster:
         return Basis(tuple(key for key, _ in active), head + "".join(side for _, side in active))
 
     def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
-        """Use the basis of another restricted program as the first basis of this program.
+        """Start from the basis of another restricted master.
 
-        The basis is ignored if the two programs have different numbers of variables, or different
-        numbers of rows that do not belong to columns. `keys` contains the index and the sign of
-        each column of this program, in the order of the constraints.
+        A basis for another number of variables, or of rows that do not belong to columns, is
+        ignored. `keys` contains the index and the sign of each column of this program, in order.
         """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
@@ -114,9 +109,9 @@ class RestrictedMaster:
         self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 
     def solve(self, clock: Clock) -> tuple[Vector, Vector]:
-        """Return the optimal distribution d, and the weight of each column in the program.
+        """Return the optimal distribution d and the optimal column weights.
 
-        The weights are the multipliers of the constraints <column, d> <= v, and are not negative.
+        The weights are the multipliers >= 0 of the constraints <column, d> <= v.
 
         Raises
         ------
@@ -125,7 +120,7 @@ class RestrictedMaster:
         ProgramError
             If HiGHS cannot solve the program.
         TimeUp
-            If the time limit of the run passes before HiGHS has solved the program.
+            If the time limit passes first.
         """
         status = self._program.run(clock.left)
         if status == "Time limit reached":

@@ -1,10 +1,9 @@
-"""The smoothing of a game, which makes the distribution d over examples a function of the margins.
+"""The smoothing of a game, which makes the distribution d a function of the margins.
 
-The margins are u = A w, for the margin matrix A and the weights w of the hypotheses.
 Shalev-Shwartz & Singer (2009, SS09) add β s(d) to the relaxation f(d). Here s is the negative
-entropy of d (Fig. 1), or the negative sum of the binary entropies of the entries of d (Sec. 6),
-and β is the weight of the smoothing. Then exactly one d minimises <d, u> + f(d) + β s(d). This d
-is the smoothed distribution.
+entropy of d (Fig. 1), or the negative sum of the binary entropies of its entries (Sec. 6), and β is
+the smoothing weight. For margins u, exactly one d minimises <d, u> + f(d) + β s(d): the smoothed
+distribution.
 """
 
 from __future__ import annotations
@@ -21,16 +20,15 @@ from relaxboost.relaxations.base import BinaryDistribution
 SMOOTHINGS = ("entropy", "binary-entropy")
 
 Projector = Callable[[Vector], Vector]
-"""The type of a function that maps the margins of the examples to the smoothed distribution."""
+"""A function that maps margins to the smoothed distribution."""
 
 
 def binary_projector(relaxation: Relaxation, beta: float) -> Projector:
-    """Return the function that maps margins to the distribution smoothed by the binary entropy.
+    """Return the projector for the binary entropy.
 
-    The smoothing adds β Σ (d_i log d_i + (1 − d_i) log(1 − d_i)) to the relaxation. The Hessian of
-    this function is a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). The Hessian for
-    Fig. 1 of Shalev-Shwartz & Singer (2009) has the entries β/d_i, which are smaller. The function
-    is therefore at least as strongly convex, and all results on Fig. 1 hold for this smoothing.
+    The smoothing adds β Σ (d_i log d_i + (1 − d_i) log(1 − d_i)) to the relaxation. This function
+    is at least as strongly convex as that of Shalev-Shwartz & Singer (2009), Fig. 1, so all results
+    on Fig. 1 hold.
 
     Raises
     ------
@@ -50,11 +48,9 @@ def binary_projector(relaxation: Relaxation, beta: float) -> Projector:
 
 
 def binary_range(m: int) -> float:
-    """Return the range of Σ (1 − d) log(1 − d) over the distributions d on m examples.
-
-    The largest value is 0, at the vertices of the simplex. The smallest value is
-    −(m − 1) log(m/(m − 1)), at the uniform distribution. Σ d log d has its largest and smallest
-    values at the same points, so the range of the sum of both functions is the sum of both ranges.
-    """
+    """Return the range of Σ (1 − d) log(1 − d) over the distributions d on m examples."""
+    # The largest value is 0, at the vertices of the simplex, and the smallest is −(m − 1) log(m/(m
+    # − 1)), at the uniform distribution. Σ d log d has its extrema at the same points, so the
+    # ranges add up.
     # With a single example there is only one distribution, and the formula would divide by zero.
     return (m - 1) * math.log(m / (m - 1)) if m > 1 else 0.0

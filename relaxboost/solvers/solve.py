@@ -1,4 +1,4 @@
-"""The function `solve`, which runs a method on a game and returns the best points of the run."""
+"""The function `solve`, which runs a method on a game and certifies its best points."""
 
 from __future__ import annotations
 
@@ -57,62 +57,55 @@ def solve(
     """Solve a game to within a certified gap.
 
     A game has a margin matrix A, a convex function f of the distributions d over the examples,
-    which is called the relaxation, and a domain of the weights w of the hypotheses. Every feasible
-    d proves an upper bound on the value ρ of the game, and every feasible w proves a lower bound.
-    The gap is upper − lower.
+    called the relaxation, and a domain of the hypothesis weights w. Every feasible d proves an
+    upper bound on the value ρ of the game, and every feasible w a lower bound. The gap is upper −
+    lower.
 
     Parameters
     ----------
     game : Game
         The game to solve.
     tol : float, optional
-        A positive number. The run stops when upper − lower is at most `tol`. The default is 1e-3,
-        or 1e-8 if only `rtol` is passed.
+        The requested gap upper − lower, > 0. The default is 1e-3, or 1e-8 if only `rtol` is passed.
     method : str or Method
-        ``"auto"`` runs several methods, called phases, in a fixed order, and skips the phases that
-        do not suit the game. `Solution.trace` gives the reason for each decision. Every other
-        name, such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, is short for an
-        object with default options. These three objects are `InteriorPoint()`, `Corrective()` and
-        `LPBoost()` of `relaxboost.solvers`. For other options, pass an object, as in
-        ``method=rb.solvers.Corrective(step="pairwise")``.
+        ``"auto"`` runs the phases that suit the game in a fixed order, and explains them in
+        `Solution.trace`. Every other name, such as ``"interior-point"``, ``"corrective"`` or
+        ``"lpboost"``, is short for an object with default options: `InteriorPoint()`,
+        `Corrective()` and `LPBoost()` of `relaxboost.solvers`. For other options, pass an object,
+        as in ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
-        A number in (0, 1). The run also stops when the gap is at most `rtol` times |ρ|. Since ρ is
-        not known, the gap is compared with `rtol` times the bound that is nearer to 0. If the
-        bracket [lower, upper] contains 0, only `tol` is used. `Solution.message` says which test
-        ended the run. Methods with a fixed smoothing (`Corrective`, `ERLPBoost`) and
-        `AdaBoostStar` choose their parameters for `tol`, and `rtol` does not change these
-        parameters.
+        The requested gap as a fraction of |ρ|, in (0, 1). The run also stops when the gap is at
+        most `rtol` times the bound nearer to 0. If the bracket [lower, upper] contains 0, only
+        `tol` is used. `Solution.message` says which test ended the run. `Corrective`, `ERLPBoost`
+        and `AdaBoostStar` choose their parameters for `tol`, not for `rtol`.
     start : Solution, or pair (d, w), optional
-        The points from which the run begins. A Solution may come from a game with another f,
-        another domain or other data, but the hypotheses must be the same, in the same order. In a
-        pair, d or w may be None, and w may have any form that `Game.bracket` accepts, for example
-        the weights of an ensemble. The section Notes says what a run does with these points.
+        The starting points; see Notes. A Solution may come from a game with another f, another
+        domain or other data, but the hypotheses must be the same, in the same order. In a pair, d
+        or w may be None, and w may have any form that `Game.bracket` accepts, such as the weights
+        of an ensemble.
     checkpoint : path, optional
-        The name of a JSON file for the best points so far. The file is written from time to time
-        and at the end. Each write replaces the whole file. If the file exists, the run continues
-        from the points in the file. If the file is for another game, the error message says how
-        the games differ. The rounds and seconds of the Solution include the rounds and seconds
-        before the checkpoint. The limits `max_rounds` and `time_limit` apply only to this run.
+        A JSON file for the best points, which is rewritten from time to time and at the end. If the
+        file exists, the run continues from its points. The rounds and seconds of the Solution
+        include those before the checkpoint, but the limits `max_rounds` and `time_limit` apply only
+        to this run.
     max_rounds : int, optional
         The maximum number of rounds. By default a run continues until it reaches the requested gap
-        or can no longer reduce the gap. After `Solution.bound` rounds, a theorem guarantees the gap
-        `tol` for the method. This number is nan if there is no theorem.
+        or can no longer reduce the gap. A theorem guarantees the gap `tol` after `Solution.bound`
+        rounds, unless `Solution.bound` is nan.
     time_limit : float, optional
         The maximum number of seconds. The clock starts when the compiled kernels are ready.
     callback : callable, optional
-        A function that is called with the `RoundState` of each round. The function cannot write to
-        the array `d` of the state. If the function returns a true value, the run ends.
+        A function of the `RoundState` of each round. A true result ends the run. The array `d` of
+        the state is read-only.
     verbose : int
-        With 0, `solve` prints nothing. With 1, `solve` shows a progress bar if standard error is a
-        terminal. With 2, `solve` also prints each line of `Solution.trace` to standard error as
-        soon as the decision is made.
+        0 prints nothing. 1 shows a progress bar if standard error is a terminal. 2 also prints the
+        lines of `Solution.trace` to standard error as they are added.
 
     Returns
     -------
     Solution
         The best d and w of the run, and the bracket [lower, upper] that they prove. `solve`
-        evaluates the bracket from d and w at the end, and does not use the bounds that the method
-        computed in the rounds. The attribute `status` is one of these words:
+        evaluates the bracket from d and w alone. The attribute `status` is one of these words:
 
         * ``"optimal"``: the gap is at most `tol`, or at most `rtol` times |ρ|. For the stopping
           test of Fig. 1 (see Notes), the smoothed gap is at most `tol`, and `gap` may be larger.
@@ -128,12 +121,11 @@ def solve(
     Raises
     ------
     InputError
-        If the method is unknown, does not fit the game or does not accept `start`; if `tol`,
-        `rtol` or a limit is out of range; if `start` does not fit the game; if the checkpoint is
-        for another game; or if neither `max_rounds` nor `time_limit` is passed, and the run may
-        never reach the gap. AdaBoost may never reach it. Other methods may not reach it
-        either if the slack of the weak learner is unknown or not below `tol`. `solve` checks all
-        arguments before the run begins.
+        If the method is unknown, does not fit the game or does not accept `start`; if `tol`, `rtol`
+        or a limit is out of range; if `start` does not fit the game; if the checkpoint is for
+        another game; or if neither `max_rounds` nor `time_limit` is passed, and the run may never
+        reach the gap. AdaBoost may never reach it, nor any method if the slack of the weak learner
+        is unknown or not below `tol`. All arguments are checked before the run begins.
 
     See Also
     --------
@@ -146,27 +138,26 @@ def solve(
     Notes
     -----
     Apart from timings, two runs with the same arguments give the same result unless a time limit
-    ends them. If the number of examples times the number of columns exceeds a million, the last
-    bits of the result depend on the number of BLAS threads.
+    ends them. For matrices with more than a million entries, the last bits depend on the number of
+    BLAS threads.
 
-    A run that begins from given points never ends with worse points, unless the stopping test of
-    Shalev-Shwartz & Singer (2009), Fig. 1, ends the run. `solve` moves d and w to feasible points.
-    If the d or the w of a pair is moved, `Solution.message` says so. The d of a Solution is used if
-    it has m entries, for the m examples of this game. Methods that count their steps, such as
-    AdaBoost, do not accept `start`.
+    A run never ends with worse points than its start, unless the stopping test of Shalev-Shwartz &
+    Singer (2009), Fig. 1, ends it. `solve` moves d and w to feasible points, and `Solution.message`
+    says if it has moved the d or w of a pair. The d of a Solution is used if it has an entry for
+    each example of this game. Methods that count their steps, such as AdaBoost, do not accept
+    `start`.
 
-    With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
-    optimum of the earlier game to the optimum of the new game. This phase runs if f consists of a
-    cost and bounds for each example, and if A has at most ten million entries or consists of all
-    stumps. In all other games, the run keeps the bracket that the Solution proves, and the interior
-    point method starts at `f.center(m)`, a distribution inside the domain of f.
+    With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the old
+    optimum to the new one if f consists of a cost and bounds for each example, and A has at most
+    ten million entries or consists of all stumps. Otherwise, the run keeps the bracket that the
+    Solution proves, and the interior point method starts at `f.center(m)`, a distribution inside
+    the domain of f.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. Their bound of 32 log(m) / ε² rounds
-    holds for the test of the smoothed gap. For the certified gap, `Solution.bound` of `Corrective`
-    and `ERLPBoost` is 64 log(m) / tol². Over a ball of another radius, this bound is multiplied by
-    the square of the radius (`Domain.rounds_bound`).
+    holds for the smoothed gap. For the certified gap, `Solution.bound` of `Corrective` and
+    `ERLPBoost` is 64 log(m) / tol², times the square of the ball's radius (`Domain.rounds_bound`).
 
     Examples
     --------
@@ -206,10 +197,9 @@ def solve_next(
     relay: Relay,
     verbose: float = 0,
 ) -> Solution:
-    """Solve the next game of a path of similar games, and return the solution.
+    """Solve the next game of a path of similar games.
 
-    The object `relay` stores the results of the previous game, from which the run begins. At the
-    end, the booster of this run replaces the earlier booster in `relay`.
+    `relay` has the results of the previous game, and gets the booster of this run.
     """
     goal, chosen = check_run(game, tol, rtol, method, limits)
     if chosen.cold:
@@ -252,7 +242,7 @@ def _finish(job: _Job, ending: Ending, verbose: float) -> Solution:
 
 
 _PREPARED: set[tuple[object, ...]] = set()
-"""The kinds of runs for which the compiled functions have already been prepared in this process."""
+"""The kinds of runs whose kernels this process has already compiled."""
 
 
 def _prepare_kernels(game: Game, method: Method) -> None:
@@ -282,14 +272,13 @@ def _prepare_kernels(game: Game, method: Method) -> None:
 def check_run(
     game: Game, tol: float | None, rtol: float | None, method: Method, limits: Limits
 ) -> tuple[Tolerance, Method]:
-    """Return the requested accuracy, and the method with a value for each of its options.
+    """Return the requested accuracy, and the method with every option set.
 
     Raises
     ------
     InputError
         If `game` is not a Game, if `tol` or `rtol` is out of range, if the method does not fit the
-        game, or if the run may never reach the gap and `limits` sets neither a number of rounds nor
-        a time.
+        game, or if the run may never reach the gap and `limits` has no limit on rounds or time.
     """
     check_game(game, "solve needs")
     goal = _read_goal(tol, rtol)
@@ -370,9 +359,7 @@ class _Job:
         self._rounds = Rounds(self.game, self.booster, self.begin.rounds + 1)
 
     def play(self, verbose: float) -> Ending:
-        """Compute rounds until the run reaches its goal or a limit. Return how the run has
-        ended.
-        """
+        """Run rounds until the goal or a limit is reached, and return how the run ended."""
         is_enough = self._incumbent.take_start(self.begin)
         game = self.game
         log = self.log
@@ -447,9 +434,7 @@ class _Job:
             self.file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def finish(self, ending: Ending) -> Solution:
-        """Write the checkpoint, and return the Solution of a run that has ended in the given
-        way.
-        """
+        """Write the checkpoint, and return the Solution of a run that has ended."""
         self._write_checkpoint()
         game = self.game
         goal = self.goal

@@ -1,9 +1,8 @@
-"""Step lengths for steps that increase the smoothed relaxed margin.
+"""Step lengths that increase the smoothed relaxed margin.
 
 A step moves the margins from u to u + ηv. The smoothed relaxed margin at u is the minimum over the
-distributions d of <d, u> + f(d) + β s(d). Here f is the relaxation, s is a strongly convex
-function, and β is the weight of the smoothing. The smoothed relaxed margin is concave in u, and its
-gradient at u is the minimising d.
+distributions d of <d, u> + f(d) + β s(d), for the relaxation f, a strongly convex function s and
+the smoothing weight β. It is concave in u, and its gradient at u is the minimising d.
 """
 
 from __future__ import annotations
@@ -25,16 +24,14 @@ def quadratic_step(
 ) -> float:
     """Return the step length η = β <d, v> / ‖v‖_inf², limited to [0, longest].
 
-    This is the step length of Shalev-Shwartz & Singer (2009, SS09), Fig. 1. The step moves the
-    margins from u to u + ηv, and d is the smoothed distribution at u. The smoothed relaxed margin
-    is 1/β-smooth in the sup norm, so a step of length η increases it by at least a quadratic
-    function of η. The result maximises this function (SS09, Eq. 10).
+    This is the step of Shalev-Shwartz & Singer (2009, SS09), Fig. 1, from margins u to u + ηv,
+    where d is the smoothed distribution at u. It maximises a quadratic lower bound on the gain
+    (SS09, Eq. 10).
 
     Parameters
     ----------
     slope : float
-        The derivative <d, v> of the smoothed relaxed margin along v, minus the derivative of the
-        penalty on the weights w if there is a penalty.
+        The derivative <d, v> of the smoothed relaxed margin along v, minus that of the penalty.
     v : array of shape (m,)
         The direction in which the margins move.
     beta : float
@@ -42,10 +39,10 @@ def quadratic_step(
     longest : float
         The largest step length.
     curvature : float
-        The second derivative of the penalty on w along the step. The step length with this penalty
-        is η = β slope / (‖v‖_inf² + β curvature).
+        The second derivative of the penalty on w along the step. With a penalty, η = β slope /
+        (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf. If it is not passed, the function computes it.
+        The norm ‖v‖_inf, if it is known.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -56,47 +53,45 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step of a booster, which moves the margins of the examples from u to u + ηv.
-
-    An attribute is None if its value has not been computed.
-    """
+    """A step from the margins u to u + ηv. Unknown attributes are None."""
 
     eta: float
-    """The length η of the step from margins u to u + ηv."""
+    """The length η of the step."""
     u: Vector | None = None
-    """The margins of the examples at the end of the step."""
+    """The margins at the end of the step."""
     d: Vector | None = None
-    """The smoothed distribution over the examples at the end of the step."""
+    """The smoothed distribution at the end of the step."""
     stretch: float | None = None
-    """The length of this step divided by the length of the step that the rule of Shalev-Shwartz &
-    Singer (2009), Fig. 1, would take. The next line search starts from this quotient. It is None if
-    this step has the largest possible length, because the maximiser may be further away."""
+    """The step length as a multiple of the step of Shalev-Shwartz & Singer (2009), Fig. 1.
+
+    The next line search starts from this multiple. It is None if this step has the largest possible
+    length, because the maximiser may be further away.
+    """
 
 
 class Segment(NamedTuple):
-    """The segment of margins u + ηv that a step of length η in [0, longest] can reach.
+    """The segment of margins u + ηv for step lengths η in [0, longest].
 
-    The penalty on the weights w increases by a η + b η²/2 along the segment. There is no penalty if
-    the domain only restricts w to a set, such as a ball.
+    The penalty on the weights w increases by a η + b η²/2 along the segment, or not at all if the
+    domain is a set.
     """
 
     u: Vector
-    """The margins u of the examples at the start of the segment, where the step length η is 0."""
+    """The margins u at the start of the segment."""
     v: Vector
-    """The direction v in which a step moves the margins of the examples."""
+    """The direction v of the segment."""
     slope: float
-    """The derivative at η = 0 of the smoothed relaxed margin minus the penalty on the weights."""
+    """The derivative of the smoothed relaxed margin minus the penalty at η = 0."""
     longest: float = 1.0
-    """The largest step length η that is allowed on the segment."""
+    """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the change a η + b η²/2 of the penalty on the weights, for a step
-    of length η."""
+    """The coefficients (a, b) of the penalty change a η + b η²/2."""
     size: float | None = None
-    """The norm ‖v‖_inf of the direction v, or None if it has not been computed."""
+    """The norm ‖v‖_inf, or None if it is unknown."""
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
-    """Return the margins u + ηv after a step, their smoothed distribution d, and <d, v>."""
+    """Return the margins u + ηv, their smoothed distribution d, and <d, v>."""
     there = kernels.along(u, v, eta)
     d = project(there)
     return there, d, kernels.dot(d, v)
@@ -111,17 +106,16 @@ def line_search(
 ) -> Step:
     """Return a step that nearly maximises the smoothed relaxed margin on a segment.
 
-    If there is a penalty on the weights w, the search maximises the smoothed relaxed margin minus
-    the penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
-    distribution at u + ηv. The derivative decreases in η. The search ends when the derivative lies
-    between 0 and `accuracy` times its value at η = 0, or when η = longest. The step is at least as
-    long as the step of Shalev-Shwartz & Singer (2009), Fig. 1, and not longer than the maximising
-    step. Therefore the function increases at least as much as in the step of Fig. 1.
+    Any penalty on the weights is subtracted from the smoothed relaxed margin. The derivative <d, v>
+    − a − b η of this objective decreases in η, where d is the smoothed distribution at u + ηv. The
+    search ends when the derivative lies between 0 and `accuracy` times its value at η = 0, or when
+    η = longest. The step is between the step of Shalev-Shwartz & Singer (2009), Fig. 1, and the
+    maximising step, so it gains at least as much as the step of Fig. 1.
 
     Parameters
     ----------
     project : callable
-        A function that returns the smoothed distribution d for given margins.
+        A function that maps margins to the smoothed distribution d.
     beta : float
         The weight β of the smoothing.
     segment : Segment
@@ -129,8 +123,8 @@ def line_search(
     accuracy : float
         The largest derivative at the end of the step, as a fraction of the derivative at η = 0.
     stretch : float
-        The length of the first trial step, divided by the length of the step of Fig. 1. A good
-        choice is the attribute `stretch` of the step that an earlier search returned.
+        The first trial step as a multiple of the step of Fig. 1, such as the attribute `stretch` of
+        an earlier step.
     """
     if segment.slope <= 0.0:
         return Step(0.0)
@@ -165,12 +159,11 @@ class _Search:
         return Step(eta, there, d, stretch), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        """Lengthen a trial step until the derivative of the objective at its end is below `aim`.
+        """Lengthen a trial step until the derivative of the objective falls below `aim`.
 
-        The objective is the smoothed relaxed margin minus the penalty on the weights. The result is
-        usually None, and the derivative then equals `aim` for a length between `_left` and
-        `_right`. The result is the trial step if its derivative is close enough to `aim`, or if a
-        better step would be longer or shorter than allowed.
+        Return None if the derivative then equals `aim` between `_left` and `_right`. Return the
+        trial step if its derivative is close enough to `aim`, or if a better step would be too long
+        or too short.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -192,10 +185,9 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step that nearly maximises the objective of the line search.
+        """Return a step between `_left` and `_right` whose final derivative is close to `aim`.
 
-        The derivative of the objective at the end of the step is close to `aim`. The method looks
-        for this step between the lengths `_left` and `_right`, which `find_bracket` has found.
+        `find_bracket` must have found these lengths.
         """
         side = 0
         # The Illinois variant of regula falsi converges with order 1.44, so 60 evaluations suffice.

@@ -1,4 +1,4 @@
-"""The stopping rule of all methods. It compares the gap of a run with the requested accuracy.
+"""The stopping rule of all methods, which compares the gap with the requested accuracy.
 
 The value ρ of a game lies in the bracket [lower, upper]. The gap is upper − lower.
 """
@@ -9,41 +9,41 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""The number of rounds without progress after which a run may be treated as stalled. If a run can
-still reduce the gap, it usually does so within this number of rounds."""
+# A run that can still reduce the gap usually does so within this number of rounds.
+"""The minimum number of rounds without progress in a stalled run."""
 
 PATIENCE_FACTOR = 4
-"""A run whose gap was last reduced in round t may be treated as stalled only after more than this
-factor times t further rounds. With the factor 1, the method "auto" would end some runs that a later
-phase can continue."""
+# With the factor 1, the method "auto" would end some runs that a later phase can continue.
+"""The minimum rounds without progress of a stalled run, as a multiple of the rounds before them."""
 
 RELATIVE_RESOLUTION = 1e-9
-"""The relative size below which the difference of two bounds or weights may be a rounding error. A
-sum of ten million terms can have such an error. Boosters with a guaranteed gap aim at a gap that is
-smaller than tol by this fraction, because the certified bounds have rounding errors."""
+# A sum of ten million terms can have such an error.
+"""The relative difference of two bounds or weights that may be a rounding error.
+
+Boosters with a guaranteed gap aim at a gap that is smaller than tol by this fraction, because
+certified bounds have rounding errors.
+"""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The gap that a user requests, as a number and as a fraction of the value ρ of the game.
+    """The requested gap, as a number and as a fraction of the value ρ.
 
     Parameters
     ----------
     tol : float
         The requested gap, > 0.
     rtol : float
-        A fraction in [0, 1). A gap of at most this fraction of |ρ| is accepted too. If `rtol` is
-        0, only `tol` is used.
+        The accepted gap as a fraction of |ρ|, in [0, 1). If it is 0, only `tol` is used.
     """
 
     tol: float
     rtol: float = 0.0
 
     def allowed(self, lower: float, upper: float = math.inf) -> float:
-        """Return the largest gap upper − lower at which a run with these bounds on ρ may end.
+        """Return the largest gap at which a run with these bounds may end.
 
-        If both bounds have the same sign, the smaller of |lower| and |upper| is a lower bound on
-        |ρ|, and replaces |ρ|, which is not known.
+        If both bounds have the same sign, min(|lower|, |upper|) replaces the unknown |ρ|.
         """
         # Several modules call this method, so the result must not depend on earlier calls.
         if not self.rtol:
@@ -52,7 +52,7 @@ class Tolerance:
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
     def met_by(self, lower: float, upper: float) -> str:
-        """Return which tolerance the gap meets: "tol", "rtol", or "" if it meets neither."""
+        """Return the tolerance that the gap meets: "tol", "rtol", or "" for neither."""
         gap = upper - lower
         if gap <= self.tol:
             return "tol"
@@ -60,20 +60,19 @@ class Tolerance:
 
 
 class StoppingRule:
-    """The rule that decides after each round whether a run continues. Every method uses this rule.
+    """The rule that decides after each round whether a run continues.
 
-    The bounds on the value that a round computes are estimates, because they are computed in
-    floating point from stored margins. The certified bounds are valid in spite of rounding errors,
-    but they cost a pass over the margin matrix. The rule therefore requests the certified bounds
-    only if the gap between the estimates is small enough.
+    A round only estimates the bounds, in floating point from stored margins. Certified bounds are
+    valid in spite of rounding errors, but cost a pass over the margin matrix. The rule requests
+    them only if the estimated gap is small enough.
 
     Parameters
     ----------
     goal : Tolerance
-        The accuracy that the user requested.
+        The requested accuracy.
     size : float
-        The magnitude of the terms from which the bounds are computed. A gap that is tiny compared
-        with `size` may be a rounding error.
+        The magnitude of the terms of the bounds. A gap that is tiny compared with `size` may be a
+        rounding error.
     """
 
     def __init__(self, goal: Tolerance, size: float) -> None:
@@ -83,22 +82,20 @@ class StoppingRule:
         self._smallest_gap = math.inf
         self._progress_round = 0
         self.reason = ""
-        """The reason why the rule last returned the status "stalled", as a clause for messages. It
-        is "" if the rule has not returned this status."""
+        """The reason for the last status "stalled", as a clause for messages, or ""."""
 
     def should_certify(self, lower: float, upper: float) -> bool:
-        """Return whether the estimated gap is so small that the run computes certified bounds."""
+        """Return whether the estimated gap is small enough to compute certified bounds."""
         allowed = self.goal.allowed(lower, upper)
         # Certified gaps exceed estimated ones by roundings, which earlier certifications measured.
         return upper - lower <= max(allowed - self._rounding, 0.5 * allowed)
 
     def judge_certified(self, lower: float, upper: float, estimate: float) -> str:
-        """Return the status of a run with these certified bounds, or "" if the run continues.
+        """Return the status of a run with these certified bounds, or "" to continue.
 
-        The status is "optimal" if the gap upper − lower meets the requested accuracy. The gap
-        between the estimated bounds, `estimate`, is smaller than this certified gap. The status is
-        "stalled" if the difference between the two gaps is already larger than the requested gap,
-        because a smaller estimate would then not help.
+        The status is "optimal" if the certified gap meets the requested accuracy. It is "stalled"
+        if the certified gap exceeds the estimated gap, `estimate`, by more than the requested gap,
+        because a smaller estimate would not help.
         """
         if self.goal.met_by(lower, upper):
             return "optimal"
@@ -113,12 +110,11 @@ class StoppingRule:
         return ""
 
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
-        """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
+        """Return "stalled" if rounding errors keep the gap from shrinking, and "" otherwise.
 
-        `number` is the number of rounds of this run. A run is stalled if two conditions hold.
-        First, the gap is so small that it may be a rounding error. Second, the gap has not
-        decreased for many rounds: more than `PATIENCE_ROUNDS`, and more than `PATIENCE_FACTOR`
-        times the rounds before the last decrease.
+        `number` is the number of rounds of this run. A stalled run has a gap that may be a rounding
+        error, and has not reduced it for more than `PATIENCE_ROUNDS` rounds and more than
+        `PATIENCE_FACTOR` times the rounds before.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -139,8 +135,8 @@ class StoppingRule:
     def is_proof_lost(self, lower: float, upper: float, estimate: float) -> bool:
         """Return whether the certified gap exceeds the estimated gap by more than rounding errors.
 
-        In this case the relaxation could prove only a poor bound for the current points. The method
-        "auto" then starts the next phase, which may find points with a better proof.
+        If so, the relaxation has proved only a poor bound for the current points. The next phase of
+        "auto" may find points with a better proof.
         """
         size = max(self._size, abs(lower), abs(upper))
         loss = upper - lower - estimate

@@ -7,24 +7,23 @@ distribution over the examples, and w are the weights of the stumps. For a numbe
 
 where w is unrestricted.
 
-The level of an example for a feature is the number of cuts of the feature that lie below the
-example. The weights of the stumps of one feature f define a function of the level, which jumps by
-2 w_j at cut j. The first value and the last value of the function sum to zero. The margin of an
-example is the sum of these functions over all features, times the label of the example. The total
-variation of the function is twice the l1 norm of the weights of feature f.
+The level of an example for a feature is the number of the feature's cuts below the example. The
+stump weights of a feature f define a function of the level, which jumps by 2 w_j at cut j. Its
+first and last values sum to zero, and its total variation is twice the l1 norm of the weights. The
+margin of an example is the sum of these functions over all features, times the label.
 
-This module writes the function as g_f + o_f. The mean of g_f over the examples is zero, and o_f is
+This module writes the function as g_f + o_f, where g_f has mean zero over the examples, and o_f is
 a number. The margins A w depend on the numbers o_f only through their sum o.
 
-The proximal map of total variation is computed exactly for each feature. The new values of g_f are
-the slopes of a taut string, which is the shortest path through a tube around the cumulative sums of
-the old values (Davies & Kovac 2001, Ann. Statist. 29, Sec. 2). The path is computed from its first
-to its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
+The total-variation proximal map is computed exactly for each feature. The new values of g_f are the
+slopes of a taut string, the shortest path through a tube around the cumulative sums of the old
+values (Davies & Kovac 2001, Ann. Statist. 29, Sec. 2). The path is computed from start to end, as
+in Condat (2013, IEEE Signal Process. Lett. 20).
 
-Since the first and the last value of each function sum to zero, 2 o is minus the sum of the first
-and last values of all g_f. The steps satisfy this equation by adding one number, the `end_pull`, to
-both ends of every string. A method with a separate unknown o_f for each feature would need several
-times more steps.
+Since the first and last values of each function sum to zero, 2 o is minus the sum of the first and
+last values of all g_f. The steps satisfy this equation by adding one number, the `end_pull`, to
+both ends of every string. A separate unknown o_f for each feature would take several times more
+steps.
 """
 
 from __future__ import annotations
@@ -42,18 +41,17 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.matrices.bulk import CutLevels
 
 OVER_RELAXATION = 1.7
-"""The over-relaxation: the length of each step as a multiple of the plain primal-dual step. The
-steps converge for every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With the
-multiple 1.7, the method needs a third fewer steps than with 1."""
+# The steps converge for every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With 1.7,
+# the method needs a third fewer steps than with 1.
+"""The length of a step as a multiple of the plain primal-dual step."""
 
 
 class _Features(NamedTuple):
     # Arrays over all levels are ordered by feature. A feature with k cuts has k + 1 levels.
     codes: NDArray[Any]
-    """The level of each example for each feature, shape (features, examples). The level is the
-    number of cuts of the feature that lie below the example."""
+    """The level of each example for each feature, of shape (features, examples)."""
     offsets: Whole
-    """The index of each feature's first level. The last entry is the total number of levels."""
+    """The index of each feature's first level, and the total number of levels."""
     counts: NDArray[np.uint32]
     """The number of examples at each level of each feature."""
 
@@ -69,22 +67,21 @@ def _arrange(levels: CutLevels) -> _Features:
 
 
 class TautStringSteps:
-    """The iterates d and w of the primal-dual method on all stumps. `step` updates both.
+    """The iterates d and w of the primal-dual method on all stumps.
 
-    For each feature, the weights w determine a function of the examples, and the margins are the
-    sum of these functions. The map from the functions to their sum is linear and has the norm
-    sqrt(features), so both step sizes are 1/sqrt(features) (Chambolle & Pock 2011, J. Math. Imaging
-    Vis. 40, Alg. 1). The number of steps hardly increases with the number m of examples.
+    The margins are a sum of one function for each feature. The linear map from the functions to
+    their sum has the norm sqrt(features), so both step sizes are 1/sqrt(features) (Chambolle & Pock
+    2011, J. Math. Imaging Vis. 40, Alg. 1). The number of steps hardly increases with m.
 
-    If v is above the value of the game, d converges to a distribution for which no stump has an
-    edge above v, and w converges to zero. If v is below the value, the norm of w grows without
-    bound, and the direction of w converges. The weights w / ||w||_1 then prove a lower bound above
-    v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim. 34).
+    If v is above the value of the game, w converges to zero, and d to a distribution for which no
+    stump has an edge above v. If v is below the value, w diverges, but its direction converges. The
+    weights w / ||w||_1 then prove a lower bound above v (Applegate, Díaz, Lu & Lubin 2024, SIAM J.
+    Optim. 34).
 
     Parameters
     ----------
     levels : CutLevels
-        The stumps, as levels of the examples for each feature, with the labels of the examples.
+        The stumps as levels of the examples, with labels.
     least, most : arrays of shape (m,)
         The lower and the upper bounds of d.
     d : array of shape (m,)
@@ -101,10 +98,10 @@ class TautStringSteps:
         self.restart(d)
 
     def restart(self, d: Vector) -> None:
-        """Restart the steps from the given distribution d and the weights w = 0."""
+        """Restart from the distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution over the examples after the last step, before it was over-relaxed."""
+        """The distribution after the last step, before over-relaxation."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -114,10 +111,7 @@ class TautStringSteps:
         self._end_pull = 0.0
 
     def step(self, v: float) -> None:
-        """Take a step of the primal-dual method with the limit `v` on the edges.
-
-        The steps look for a distribution d for which no stump has an edge above `v`.
-        """
+        """Take a primal-dual step towards a distribution with no stump edge above `v`."""
         of = self._features
         codes, offsets, counts = of
         features, m = codes.shape
@@ -152,7 +146,7 @@ class TautStringSteps:
         self._relaxed_d = self._relaxed_d + OVER_RELAXATION * (self.d - self._relaxed_d)
 
     def weights(self) -> tuple[Whole, Vector]:
-        """Return the column indices of the stumps with nonzero weight, and their weights.
+        """Return the column indices and the weights of the stumps with nonzero weight.
 
         A stump has nonzero weight if the function of its feature jumps at the cut.
         """
@@ -176,11 +170,10 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """For each level of each feature, write a sum over the examples at this level to `out`.
+    """Write a sum for each level of each feature to `out`.
 
-    The terms of the sum are the entry of `g` for the level plus the entry of `force` for the
-    example. `part` contains the index of the first feature of this call, and the index after the
-    last one. `g` and `out` have an entry for each level, and `force` has an entry for each example.
+    The sum runs over the examples at the level. Each adds the entry of `g` for the level and its
+    own entry of `force`. `part` is a range of features.
     """
     codes, offsets, counts = of
     for f in range(part[0], part[1]):
@@ -196,12 +189,9 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add the values of the functions of all features to the margins of the examples.
+    """Add the functions of all features to the margins of the examples.
 
-    For each feature, `strings` contains the value of the function at each level. The value at the
-    level of an example is added to the margin of the example.
-
-    `part` contains the index of the first example of this call, and the index after the last one.
+    `strings` contains the function values by feature and level. `part` is a range of examples.
     """
     codes, offsets, _ = of
     for f in range(len(codes)):
@@ -212,12 +202,11 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
 
 @njit(error_model="numpy", nogil=True)
 def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums: Array) -> None:
-    """Replace the sums of some features by the slopes of the taut string of each feature.
+    """Replace the sums of some features by the slopes of their taut strings.
 
-    `sums` has an entry for each level of each feature. The string of a feature runs through a tube
-    around the cumulative sums of its entries, and `tube` is half the height of the tube. Before,
-    `pull` is added to the first and the last entry of each feature. `part` contains the index of
-    the first feature of this call, and the index after the last one.
+    `sums` has an entry for each level of each feature, and `tube` is half the height of the tube
+    around their cumulative sums. First, `pull` is added to the first and last entry of each
+    feature. `part` is a range of features.
     """
     codes, offsets, counts = of
     # The pull at both ends shifts the mean of the slopes, which has to stay zero.
@@ -238,14 +227,12 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
 def first_stretch(
     counts: Array, sums: Array, tube: float, start: float, end: float
 ) -> tuple[float, int, float]:
-    """Return (slope, number of levels, side) for the first stretch of a taut string.
+    """Return (slope, number of levels, side) for the first straight stretch of a taut string.
 
-    A stretch is a straight part of the string. The string runs through a tube, and `tube` is half
-    the height of the tube. Over level k, which has the width `counts[k]`, the middle line of the
-    tube rises by `sums[k]`. The string starts `start` below the middle line, and its last point is
-    `end` above the middle line. The side is 1 if the string touches the upper side of the tube at
-    the end of the stretch, -1 if it touches the lower side, and 0 if the stretch reaches the end of
-    the tube.
+    `tube` is half the height of the tube. Over level k, which has the width `counts[k]`, its middle
+    line rises by `sums[k]`. The string starts `start` below the middle line and ends `end` above
+    it. The side is 1 if the stretch ends at the upper side of the tube, -1 if it ends at the lower
+    side, and 0 if it reaches the end of the tube.
     """
     # A straight line from the start stays inside the tube up to the current level if its slope
     # lies between `low` and `high`. If no such slope exists up to the next level, the string bends
@@ -283,12 +270,11 @@ def find_end_pull(
 ) -> float:
     """Return the end pull, which is added to the first and the last sum of each feature.
 
-    The function of a feature is a number o_j plus the slopes of the string of the feature. Its
-    first and its last value have to sum to zero, so o_j is minus half the sum of the first and the
-    last slope. The end pull is the number for which all o_j add up to the argument `o`. The
-    equation for the end pull is monotone and piecewise linear, so a few Newton steps suffice.
-    `guess` is the end pull of the previous step, from which Newton's method starts.
+    The end pull is the number for which all o_j add up to `o`, where o_j is minus half the sum of
+    the first and last slope of the string of feature j. `guess` is the end pull of the previous
+    step.
     """
+    # The equation is monotone and piecewise linear, so a few Newton steps suffice.
     low = -np.inf
     high = np.inf
     pull = guess
@@ -323,9 +309,8 @@ def find_end_pull(
 def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
     """Return the number t for which the entries of clip(p - t, least, most) sum to 1.
 
-    With this t, the clipped vector is the distribution nearest to the vector p between the bounds
-    `least` and `most`. Newton steps find t within a bracket [low, high] of the solution. `guess` is
-    the t of the previous call.
+    The clipped vector is the distribution nearest to p between the bounds. `guess` is the t of the
+    previous call.
     """
     # At `low` every entry is at its upper bound, and at `high` at its lower bound.
     low = np.inf

@@ -1,8 +1,4 @@
-"""The phase of the method "auto" that takes taut-string steps.
-
-The module `taut_string_steps` contains the steps. This module decides for which games the steps are
-used, and computes the rounds of the phase.
-"""
+"""The phase of "auto" that takes the steps of `taut_string_steps`."""
 
 from __future__ import annotations
 
@@ -22,19 +18,18 @@ from relaxboost.solvers.taut_string_steps import TautStringSteps
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS_PER_ROUND = 10
-"""The number of steps between two evaluations of the bounds on the value. With ten steps, the
-evaluations take a tenth of the time of a run."""
+# With ten steps, the evaluations take a tenth of the time of a run.
+"""The number of steps between two evaluations of the bounds."""
 
 PASSES_PER_STEP = 5.0
-"""The predicted cost of one taut-string step, in passes over the margin matrix. A step reads the
-levels of all examples twice, and computes strings over the levels of each feature."""
+# A step reads the levels of all examples twice, and computes strings over the levels.
+"""The predicted cost of one taut-string step, in passes over the margin matrix."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why taut-string steps cannot be used for a game, or "" if they can.
+    """Return why taut-string steps cannot be used for a game, or "" if they can.
 
-    The reason is a clause that begins with "they", because `Solution.trace` puts the name of the
-    steps before the clause.
+    The reason begins with "they", because `Solution.trace` puts the name of the steps before it.
     """
     form = game.linear_form
     over = game.over
@@ -51,13 +46,12 @@ def unfit(game: Game) -> str:
 
 
 class StringsRun(Booster):
-    """A run of taut-string steps. A round takes ten steps, which update d and w.
+    """A run of taut-string steps, ten in each round.
 
     The steps look for a distribution d for which no stump has an edge above v, the lower bound on
-    the value of the game plus 0.9 of the requested gap. If such a d exists, the steps converge to
-    it, and the run reaches the requested gap. Otherwise the weights w soon prove a lower bound
-    above v. The steps then restart with a larger v. On the stumps of the breast cancer data with
-    `Capped(k=20)`, four restarts led to a gap of 0.02.
+    the value plus 0.9 of the requested gap. If such a d exists, the steps converge to it, and the
+    run reaches the requested gap. Otherwise the weights w soon prove a lower bound above v, and the
+    steps restart with a larger v.
 
     Parameters
     ----------
@@ -66,10 +60,10 @@ class StringsRun(Booster):
     goal : Tolerance
         The requested gap.
     clock : Clock
-        The clock of the run. Each step checks the time limit of this clock.
+        The clock of the run. Each step checks its time limit.
     budget : float
-        The number of passes over the margin matrix that the run may take. The run ends as soon as
-        the prediction for the whole run exceeds this number.
+        The maximum number of passes over the margin matrix. The run ends as soon as its prediction
+        exceeds this number.
     """
 
     inner = "strings"
@@ -105,11 +99,12 @@ class StringsRun(Booster):
         return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the distribution d and the lower bound of a warm start. Return this booster.
+        """Start from the distribution and the lower bound of a warm start, and return this booster.
 
-        If the lower bound is not positive, d is ignored, because the run would need as many steps
-        from d as from `f.center(m)`.
+        If the lower bound is not positive, the distribution is ignored.
         """
+        # Without a positive lower bound, the run would need as many steps from d as from
+        # `f.center(m)`.
         if start.d is not None and start.lower > 0.0:
             self.d = start.d
             self._steps.restart(start.d)
@@ -118,9 +113,9 @@ class StringsRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Take the steps of a round, which update the distribution d and the weights w.
+        """Take the steps of a round.
 
-        Return None if the run is predicted to need more passes than its budget allows.
+        Return None if the run is predicted to exceed its budget.
         """
         # First-order methods take steps in proportion to value / gap. The factor of 0.5 for each
         # feature was measured on data with 2 to 57 features. The lower bound replaces the value, so

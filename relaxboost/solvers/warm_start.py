@@ -1,7 +1,7 @@
-"""The points from which a run begins, and their conversion to feasible points of a game.
+"""The starting points of a run, and their conversion to feasible points of a game.
 
-A point is a distribution d over the examples, or weights w of the hypotheses. The points come from
-a solution of a game, from a pair (d, w) that the user passes, or from a checkpoint.
+A point is a distribution d over the examples, or weights w of the hypotheses. Points come from a
+solution, from a user's pair (d, w), or from a checkpoint.
 """
 
 from __future__ import annotations
@@ -27,62 +27,51 @@ class Relay:
     """The results of the previous game on a path of similar games."""
 
     solution: Solution | None = None
-    """The solution of the previous game on the path. It is None before the first game."""
+    """The solution of the previous game, or None before the first game."""
     booster: Any = None
-    """The run of the previous game on the path. The next run may use its simplex basis."""
+    """The run of the previous game, whose simplex basis the next run may use."""
 
     def begin(self, game: Game) -> WarmStart:
-        """Return the points from which the run of the next game begins."""
+        """Return the starting points for the next game."""
         start = WarmStart() if self.solution is None else _of_solution(game, self.solution)
         return replace(start, relay=self)
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""The type of weights w: an array of the indices of the columns with nonzero weight, and an array
-of their weights. No index appears twice."""
+"""Weights as two arrays: the distinct indices of the columns with nonzero weight, and their
+weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """The feasible points from which a run begins, and the bounds on the value that they prove.
+    """The feasible starting points of a run, and the bounds that they prove.
 
-    The points are a distribution d over the examples and weights w of the hypotheses. `WarmStart()`
-    has neither d nor w, and infinite bounds.
+    `WarmStart()` has no points, and infinite bounds.
     """
 
     d: Vector | None = None
-    """The distribution over the examples from which a run begins. It is None if the warm start has
-    no distribution."""
+    """The distribution over the examples, or None."""
     w: Weights | None = None
-    """The weights of the hypotheses from which a run begins. They are None if the warm start has no
-    weights."""
+    """The weights of the hypotheses, or None."""
     basis: Basis | None = None
-    """The simplex basis of the restricted linear program at the end of the earlier run. It is None
-    if there is no such basis."""
+    """The last simplex basis of the earlier run, or None."""
     note: str = ""
-    """A remark about the points of the warm start, which `Solution.message` repeats. It is "" if
-    there is no remark."""
+    """A remark about the points for `Solution.message`, or ""."""
     lower: float = -math.inf
-    """The lower bound on the value of the game that the weights w prove. It is minus infinity if w
-    is None."""
+    """The lower bound on the value that w proves, or −inf without w."""
     upper: float = math.inf
-    """The upper bound on the value of the game that the distribution d proves. It is infinity if d
-    is None."""
+    """The upper bound on the value that d proves, or inf without d."""
     rounds: int = 0
-    """The number of rounds of the earlier runs, if the run continues from a checkpoint. Otherwise
-    it is 0."""
+    """The number of rounds before the checkpoint, or 0."""
     seconds: float = 0.0
-    """The duration of the earlier runs in seconds, if the run continues from a checkpoint.
-    Otherwise it is 0."""
+    """The seconds before the checkpoint, or 0."""
     relay: Relay | None = None
-    """The object that stores the results of the previous game, if the run is part of a `path`.
-    Otherwise it is None."""
+    """The results of the previous game on a `path`, or None."""
     near: Solution | None = None
-    """The solution of an earlier game from which the points of the warm start come. It is None if
-    the points do not come from a solution."""
+    """The solution from which the points come, or None."""
 
     def with_bounds(self, game: Game) -> WarmStart:
-        """Return a copy of this warm start with the bounds that its points prove for a game."""
+        """Return a copy with the bounds that the points prove for a game."""
         # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
         upper = self.upper
@@ -93,11 +82,10 @@ class WarmStart:
         return replace(self, lower=lower, upper=upper)
 
     def merge(self, other: WarmStart) -> WarmStart:
-        """Return a warm start with the better d and the better w of this warm start and `other`.
+        """Return a warm start with the better d and the better w of this one and `other`.
 
-        If two bounds are equal, the result has the d or w of this warm start. The note combines
-        both notes. The basis is that of `other`, or that of this warm start if `other` has none.
-        All remaining fields come from `other`.
+        Ties go to this warm start. The note joins both notes. The basis is that of `other`, if it
+        has one. All remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -114,7 +102,7 @@ class WarmStart:
 
 
 def read_start(game: Game, given: Any) -> WarmStart:
-    """Convert the argument `start` of `solve` to feasible points with bounds, and return them.
+    """Convert the argument `start` of `solve` to feasible points with bounds.
 
     Raises
     ------

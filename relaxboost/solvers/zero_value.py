@@ -1,7 +1,6 @@
-"""The phase of the method "auto" that tests whether the value of a game is zero.
+"""The phase of "auto" that tests whether the value of a game is zero.
 
-The phase is used for games whose value is zero if some feasible distribution over the examples
-gives every hypothesis the edge zero.
+Its games have the value zero if a feasible distribution gives every hypothesis the edge zero.
 """
 
 from __future__ import annotations
@@ -24,12 +23,9 @@ from relaxboost.solvers.work import passes_of
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why the test for the value zero cannot be used, or "" if it can be used.
-
-    The test solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is the
-    number of examples. In general position the equations have a solution within the bounds of the
-    unknowns only if m > n.
-    """
+    """Return why the test for the value zero cannot be used, or "" if it can."""
+    # The test solves n + 1 equations for the m entries of d. In general position they have a
+    # solution within the bounds only if m > n.
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
         return (
@@ -47,27 +43,24 @@ def unfit(game: Game) -> str:
 class ZeroValueRun(Booster):
     """A run that looks for a distribution d with Aᵀd = 0, where A is the margin matrix.
 
-    If there is such a d, the value of the game is zero, and w = 0 is optimal. The relaxation f of
-    the game is 0 for every d between given bounds. The run looks for the d with Aᵀd = 0 that is
-    nearest to c, the distribution `f.center(m)` between these bounds. The nearest d is c − A w + λ,
-    clipped to the bounds. Here w are the multipliers of the equations Aᵀd = 0, and λ is the
-    multiplier of Σd = 1.
+    If there is such a d within the bounds of the relaxation, the value of the game is zero, and w =
+    0 is optimal. The run looks for the nearest such d to c = `f.center(m)`. This d is c − A w + λ,
+    clipped to the bounds, where w are the multipliers of Aᵀd = 0, and λ is the multiplier of Σd =
+    1.
 
-    With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
-    the equations have a solution, semismooth Newton steps find it in three to eight rounds. Each
-    step uses the method of conjugate gradients to solve a least squares problem over the examples
-    whose entry of d is strictly between its bounds. If the value of the game is positive, the
-    multipliers diverge. The residual of the equations then soon stops decreasing, and the run
-    ends.
+    The equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If they have a solution,
+    semismooth Newton steps find it in three to eight rounds. Each step solves a least-squares
+    problem over the examples strictly between their bounds, by conjugate gradients. If the value is
+    positive, the multipliers diverge, the residual soon stops decreasing, and the run ends.
 
     Parameters
     ----------
     game : Game
         A game for which `unfit` returns "".
     clock : Clock
-        The clock of the run, with its time limit.
+        The clock of the run.
     active : CombinedHypothesis
-        The weights of the hypotheses. The run reports these weights in every round.
+        The weights that the run reports in every round.
 
     References
     ----------
@@ -96,10 +89,10 @@ class ZeroValueRun(Booster):
         self._products = max(int(factor_passes), 5)
 
     def advance(self, best: object) -> Booster | None:
-        """Take a Newton step towards a distribution d with Aᵀd = 0. Return this booster.
+        """Take a Newton step towards a distribution d with Aᵀd = 0.
 
         Return None if the last step has not reduced the norm of the residual (Aᵀd, 1 − Σd) enough,
-        or if this step does not lead to a valid d.
+        or if this step does not lead to a valid d. Otherwise, return this booster.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))

@@ -175,9 +175,9 @@ OTHERS = {
     "packed by xz; unpack it": b"\xfd7zXZ\x00",
     "an array of NumPy; write it as CSV": b"\x93NUMPY\x01\x00",
     "JSON; write it as CSV": b'[{"a": 1}]',
-    "starts with '# by me'.*delete the lines before": b"# by me\na,y\n1,2\n",
+    "starts with '# by me'.*delete the lines above": b"# by me\na,y\n1,2\n",
     "if ' ' separates columns, give sep=' '": b"a y\n1 2\n",
-    "empty; use a file with a header of column names": b"\n\n",
+    "empty; use a file with a header row and data rows": b"\n\n",
     "drop one; if that is a row, write the names": b"1,1,no\n2,3,yes\n",
     "if that is a row, write the names of the columns": b"1,2.5,no\n2,3,yes\n",
 }

@@ -1,1 +1,1 @@
-"""Published boosting algorithms. Each file is named after its algorithm, such as `adaboost.py`."""
+"""Published boosting algorithms, one file each, such as `adaboost.py`."""

@@ -1,6 +1,6 @@
-"""The accuracy ν that a booster has to reach, and the number of steps until it is reached.
+"""The accuracy ν that a booster needs, and the number of steps to reach it.
 
-If a booster has the accuracy ν, the gap is at most tol, the gap that the user requested.
+With the accuracy ν, the gap is at most the requested gap tol.
 """
 
 from __future__ import annotations
@@ -11,30 +11,25 @@ from relaxboost.game.game import Game
 from relaxboost.solvers.stopping import RELATIVE_RESOLUTION
 
 MAX_ACCURACY = 0.999
-"""The largest accuracy ν that a booster uses, even if the user requests a larger gap. An accuracy
-of 1 would be useless, because w = 0 already has this accuracy. AdaBoost* with ν = 1 could also take
-a step of infinite length."""
+# With an accuracy of 1, w = 0 would be accurate, and AdaBoost* could take a step of infinite
+# length.
+"""The largest accuracy ν that a booster uses, even for a larger requested gap."""
 
 INNER_ACCURACY_RATIO = 0.01
-"""The accuracy of the optimisation problem inside a round, as a fraction of the accuracy of the
-run.
-
-A round of fully corrective Frank–Wolfe minimises over a convex hull of distributions. A round of
-SoftBoost or TotalBoost computes an entropy projection, and the bounds on the rounds of these two
-methods hold for every fraction. A smaller fraction would save few rounds, but make each round
-slower.
-"""
+# Used for the convex hulls of fully corrective Frank–Wolfe and for the entropy projections of
+# SoftBoost and TotalBoost, whose bounds on the rounds hold for every fraction. A smaller fraction
+# would save few rounds, but make each round slower.
+"""The accuracy of the optimisation within a round, as a fraction of the run's accuracy."""
 
 
 def working_accuracy(game: Game, tol: float) -> float:
     """Return the accuracy ν in (0, 0.999] that a booster needs for a gap of `tol`.
 
-    The theorems about boosters assume a margin matrix with entries in [-1, 1] and weights in the
-    unit l1 ball. Over a ball of radius r the gap is r times as large, so ν is tol/r.
+    The theorems assume a margin matrix with entries in [-1, 1] and weights in the unit l1 ball.
+    Over a ball of radius r, the gap is r times as large, so ν is tol/r.
 
-    The slack of a weak learner is the largest amount by which the edge of the returned hypothesis
-    may be below the best edge. Every upper bound contains r times the slack. The function therefore
-    subtracts r times the slack from `tol` first, unless the difference would be zero or negative.
+    A weak learner may miss the best edge by its slack, which adds r times the slack to every upper
+    bound. The function subtracts this amount from `tol` if the difference is positive.
     """
     slack = game.over.value(game.matrix.slack)
     # With a slack of tol or more no accuracy suffices, and the run ends at a limit of the user.
@@ -43,12 +38,11 @@ def working_accuracy(game: Game, tol: float) -> float:
 
 
 def count_steps(spread: float, accuracy: float) -> float:
-    """Return the number of steps after which a booster has a given accuracy ν.
+    """Return the number of steps after which a booster has the accuracy ν.
 
     The number is 2 `spread` / ν², rounded up, by the theorems on AdaBoost*, TotalBoost and
-    SoftBoost. The argument `accuracy` is ν, and `spread` is the range of the relative entropy over
-    the distributions at which the relaxation is finite: log m for the hard margin, and log(m/k) for
-    `Capped(k)`.
+    SoftBoost. `spread` is the range of the relative entropy over the distributions at which the
+    relaxation is finite: log m for the hard margin, and log(m/k) for `Capped(k)`.
     """
     steps = 2.0 * spread / accuracy / accuracy
     # Beyond 2^53 every double is an integer already, and infinity has no integer.
@@ -56,10 +50,9 @@ def count_steps(spread: float, accuracy: float) -> float:
 
 
 def stage_steps(m: int, accuracy: float) -> float:
-    """Return the maximum number of steps that AdaBoost* takes in a stage with the accuracy ν.
+    """Return the maximum number of steps of AdaBoost* with the accuracy ν.
 
-    A stage consists of the rounds in which AdaBoost* uses the same accuracy ν. The number of steps
-    is 2 log(m)/ν² for m examples, rounded up, and at least 1.
+    The number is 2 log(m)/ν² for m examples, rounded up, and at least 1.
     """
     # A single example has log m = 0, and still needs a step.
     return max(1.0, count_steps(math.log(m), accuracy))

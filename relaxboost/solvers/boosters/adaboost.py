@@ -1,4 +1,4 @@
-"""AdaBoost (Freund & Schapire 1997), which changes the weight of one hypothesis in each round."""
+"""AdaBoost (Freund & Schapire 1997), which changes one weight in each round."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""The rules for the length of a step along a column with edge γ. The length is γ ("lecture"),
-artanh γ ("classical"), or the length that minimises the exponential risk ("line-search")."""
+"""The step rules along a column with edge γ.
+
+The length is γ ("lecture"), artanh γ ("classical"), or the minimiser of the exponential risk
+("line-search").
+"""
 
 
 @dataclass(frozen=True)
@@ -27,15 +30,15 @@ class AdaBoost(HardMarginMethod):
     """AdaBoost, which minimises the exponential risk (1/m) Σ exp(−(Aw)_i).
 
     A is the game matrix with m examples, w are the weights of the hypotheses, and (Aw)_i is the
-    margin of example i. The smallest margin of w/‖w‖_1 need not tend to the maximum margin, so the
-    caller of `solve` must set `max_rounds` or `time_limit`.
+    margin of example i. The smallest margin of w/‖w‖_1 need not tend to the maximum margin, so
+    `solve` needs `max_rounds` or `time_limit`.
 
     Parameters
     ----------
     step : {"classical", "lecture", "line-search"}
-        The rule for the length of a step. Let γ be the edge of the best hypothesis.
-        ``"classical"`` takes artanh γ, ``"lecture"`` takes γ, and ``"line-search"`` takes the
-        length that minimises the risk. If all entries of A are ±1, this length is artanh γ.
+        The step rule. Let γ be the edge of the best hypothesis. ``"classical"`` takes artanh γ,
+        ``"lecture"`` takes γ, and ``"line-search"`` takes the length that minimises the risk. If
+        all entries of A are ±1, this length is artanh γ.
 
     References
     ----------
@@ -64,18 +67,17 @@ class AdaBoost(HardMarginMethod):
 
 
 class ColumnBooster(Booster):
-    """A base class of the runs of AdaBoost and AdaBoost*. A subclass chooses the length of a step.
+    """A base class for runs of AdaBoost and AdaBoost*, whose subclasses choose the step length.
 
-    In each round, the run adds a step to the weight of one hypothesis, and computes the
-    distribution over the examples from the new weights.
+    Each round adds a step to the weight of one hypothesis, and recomputes the distribution over the
+    examples.
     """
 
     inner = "exponential"
     needs_unit_entries = True
-    """Whether the rule for the length of a step requires that all entries of the game matrix lie in
-    [−1, 1]."""
+    """Whether the step rule needs entries of the game matrix in [−1, 1]."""
     why_no_step = "no step reduces the risk"
-    """The end of the sentence in `Solution.message` that says why the run took no further step."""
+    """The reason in `Solution.message` why the run took no further step."""
     active: Votes
 
     def __init__(self, game: Game) -> None:
@@ -86,13 +88,13 @@ class ColumnBooster(Booster):
 
     @abstractmethod
     def _length(self, edge: float, column: Vector) -> float:
-        """Return the length of a step: the amount that is added to the weight of a hypothesis.
+        """Return the amount that a step adds to the weight of a hypothesis.
 
-        `column` contains the margins of the hypothesis, and `edge` is its edge, which is positive.
+        `column` contains the margins of the hypothesis, and `edge` is its positive edge.
         """
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the step of this round to the weight of the hypothesis `best`.
+        """Add a step to the weight of the hypothesis `best`.
 
         Return None if no step reduces the exponential risk.
         """
@@ -124,7 +126,7 @@ class ColumnBooster(Booster):
 
 
 class AdaBoostRun(ColumnBooster):
-    """A run of AdaBoost, which changes the weight of one hypothesis in each round.
+    """A run of AdaBoost, which changes one weight in each round.
 
     A round has three steps, for the game matrix A with m examples and the weights w.
 
@@ -135,13 +137,12 @@ class AdaBoostRun(ColumnBooster):
     3. The run adds the step η, with the sign of the edge, to the weight of the column.
 
     If the entries of A lie in [−1, 1], the step ``"lecture"`` multiplies L by at most exp(−γ²/2).
-    The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
-    smaller. The proof is in docs/mathematics.md, section "AdaBoost".
+    The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), a smaller
+    factor (proof in docs/mathematics.md, section "AdaBoost").
 
     If no entry of the best column is negative, the risk has no minimiser along this column. The
-    line search then takes a step of about 18.7. The rule ``"classical"`` takes the same step along
-    a column whose entries are all 1. Sums of exponentials are computed from logarithms, so large
-    margins do not overflow.
+    line search and, if all entries are 1, the rule ``"classical"`` then take a step of fixed
+    length. Large margins do not overflow.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""AdaBoost* (Rätsch & Warmuth 2005), a variant of AdaBoost that reaches the maximum margin."""
+"""AdaBoost* (Rätsch & Warmuth 2005), which reaches the maximum margin."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
 ACCURACIES = ("fixed", "adaptive")
-"""The rules for the accuracy ν of AdaBoost*. "fixed" uses one ν, computed from tol, in all rounds.
-"adaptive" starts with a larger ν, and halves ν after each stage until ν equals the ν of "fixed"."""
+"""The rules for the accuracy ν of AdaBoost*.
+
+"fixed" uses the ν of tol in all rounds. "adaptive" starts with a larger ν, and halves it after each
+stage until it equals the fixed one.
+"""
 
 
 @dataclass(frozen=True)
 class AdaBoostStar(HardMarginMethod):
-    """AdaBoost*, which maximises the smallest margin of the examples to within an accuracy ν.
+    """AdaBoost*, which maximises the smallest margin to within an accuracy ν.
 
     Parameters
     ----------
     nu : {"fixed", "adaptive"}
-        The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol/r over `L1Ball(r)`.
-        This rule takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a
-        schedule of this package, which starts with a large ν, because a larger ν gives longer
-        steps. The run halves ν when the gap between the bounds on the value is at most r ν, and
-        ends with ν = tol/r. The schedule takes at most 4/3 as many rounds as the fixed ν, plus two
-        rounds for each ν.
+        The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol/r over `L1Ball(r)`,
+        and takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a schedule of
+        this package. It starts with a large ν for longer steps, halves ν when the gap is at most r
+        ν, and ends with ν = tol/r. The schedule takes at most 4/3 as many rounds as the fixed ν,
+        plus two rounds for each ν.
 
     References
     ----------
@@ -56,9 +58,7 @@ class AdaBoostStar(HardMarginMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which AdaBoost* has a gap of at most `tol`.
 
-        A stage takes at most 2 log(m)/ν² steps for m examples, and one more round without a step,
-        which starts the next stage or evaluates the last weights. The result is nan if the weak
-        learner may miss the best hypothesis.
+        Return nan if the weak learner may miss the best hypothesis.
         """
         if game.matrix.slack:
             return math.nan
@@ -77,7 +77,7 @@ class AdaBoostStar(HardMarginMethod):
 
 
 class AdaBoostStarRun(ColumnBooster):
-    """A run of AdaBoost*, which differs from AdaBoost in the length of a step.
+    """A run of AdaBoost*, which differs from AdaBoost in the step length.
 
     Let w be the weights of the hypotheses, A the game matrix, and γ the edge of the best column of
     A. AdaBoost adds artanh γ to the weight of this column. AdaBoost* adds artanh γ − artanh ρ,
@@ -85,8 +85,8 @@ class AdaBoostStarRun(ColumnBooster):
 
     After 2 log(m)/ν² steps for m examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge
     is an upper bound on the value of the game over the unit l1 ball, so the gap is at most ν. If ρ
-    is negative, w = 0 has margins of 0 >= ρ, and the gap is at most ν too. The documentation of the
-    claim RW05-T has the proof.
+    is negative, w = 0 has margins of 0 >= ρ, and the gap is at most ν too. The claim RW05-T has the
+    proof.
 
     The theorem of the paper is about a single accuracy ν. If several accuracies are passed, a stage
     with the next accuracy starts as soon as the gap is at most ν. The round that starts a stage has
@@ -121,8 +121,7 @@ class AdaBoostStarRun(ColumnBooster):
     def advance(self, best: Best) -> Booster | None:
         """Add a step to the weight of the hypothesis `best`, or start a stage with a smaller ν.
 
-        A stage consists of the rounds with the same accuracy ν. Return None if the edge of `best`
-        is not positive.
+        Return None if the edge of `best` is not positive.
         """
         self._least = min(self._least, best.edge)
         # A new stage changes d, so the edge of `best` says nothing about the first step.

@@ -1,4 +1,4 @@
-"""The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several rules for the step."""
+"""The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several step rules."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 PAIRWISE_GAP_PER_RADIUS = 0.02
-"""If a faster method follows, the method "auto" ends its pairwise steps when the gap is at most
-this number times the radius of the domain. Pairwise steps reach this gap quickly, and smaller gaps
-slowly."""
+# Pairwise steps reach this gap quickly, and smaller gaps slowly. Used only if a faster method
+# follows.
+"""The gap, per unit of the domain radius, at which "auto" ends its pairwise steps."""
 
 
 @dataclass(frozen=True)
 class Corrective(SmoothedMethod):
-    """The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several rules for the step.
+    """The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several step rules.
 
     Round t moves the weights w towards the best column j. The update of Fig. 1 is
     w_{t+1} = (1 − η_t) w_t + η_t e_j with the step η_t, where e_j is the atom of the domain that
@@ -41,18 +41,18 @@ class Corrective(SmoothedMethod):
     smoothing : {"entropy", "binary-entropy"}
         The smoothing function, which is multiplied by β; see `SmoothedMethod`.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}
-        The rule for the step. ``"fig1"`` uses the η_t of the paper, and ``"classic"`` uses
-        η_t = 2/(t + 2). ``"line-search"`` maximises the smoothed margin (the relaxed margin with
-        the smoothing) on the segment between w_t and the atom e_j. ``"away"`` also uses a line
-        search, and moves w away from the worst column in use if this direction is steeper.
-        ``"pairwise"`` moves weight from the worst column in use to the best column (Lacoste-Julien
-        & Jaggi 2015), and is usually the fastest rule. ``"away"`` and ``"pairwise"`` can reduce
-        the weight of a column to 0, and need a domain with atoms. A bound on the number of rounds
-        is known only for ``"fig1"`` and ``"line-search"``.
+        The step rule. ``"fig1"`` uses the η_t of the paper, and ``"classic"`` uses η_t = 2/(t + 2).
+        ``"line-search"`` maximises the smoothed margin (the relaxed margin with the smoothing) on
+        the segment between w_t and the atom e_j. ``"away"`` also uses a line search, and moves w
+        away from the worst column in use if this direction is steeper. ``"pairwise"`` moves weight
+        from the worst column in use to the best column (Lacoste-Julien & Jaggi 2015), and is
+        usually the fastest rule. ``"away"`` and ``"pairwise"`` can reduce the weight of a column to
+        0, and need a domain with atoms. A bound on the number of rounds is known only for
+        ``"fig1"`` and ``"line-search"``.
     stopping : {"certified", "smoothed"}
-        The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
-        ``"smoothed"`` is the test of Fig. 1, which requires that the gap of the smoothed game at
-        w_t is at most tol. The run then returns this w_t, whose error can be up to 3/2 tol.
+        The stopping test. ``"certified"`` requires a certified gap of at most tol. ``"smoothed"``
+        is the test of Fig. 1: the gap of the smoothed game at w_t is at most tol. The run then
+        returns this w_t, whose error can be up to 3/2 tol.
 
     References
     ----------
@@ -92,10 +92,10 @@ class Corrective(SmoothedMethod):
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the number of rounds that are needed for a gap of `tol`.
+        """Return a proved bound on the rounds for a gap of `tol`.
 
-        The bound is known for the step rules "fig1" and "line-search", and `fig1_rounds_bound`
-        computes it. The result is nan for all other rules.
+        The bound is known for the step rules "fig1" and "line-search". The result is nan for all
+        other rules.
         """
         # The proof needs steps that gain at least as much as the step of Fig. 1 (see the section
         # "Stopping" of docs/mathematics.md).
@@ -111,13 +111,10 @@ class Corrective(SmoothedMethod):
 
 
 def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
-    """Return a run of pairwise Frank–Wolfe steps, which is a phase of the method "auto".
+    """Return a run of pairwise Frank–Wolfe steps as a phase of "auto".
 
-    Pairwise steps reach a small gap slowly. If `tol` is less than `PAIRWISE_GAP_PER_RADIUS` times
-    the radius of the domain, the run therefore ends at this larger gap, and a faster phase
-    continues. There are two exceptions, in which the run continues until the gap is at most `tol`:
-    no other phase can follow (`is_last` is True), or the relaxation f is so strongly convex that a
-    few steps suffice.
+    The run ends at the larger gap of `PAIRWISE_GAP_PER_RADIUS` if a faster phase can follow, unless
+    the relaxation f is so strongly convex that a few steps suffice.
     """
     loose = PAIRWISE_GAP_PER_RADIUS * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)

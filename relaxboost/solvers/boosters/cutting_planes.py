@@ -1,9 +1,8 @@
-"""Cutting planes, which the method "auto" uses for games that its interior point method rejects.
+"""Cutting planes, which "auto" uses for games that its interior point method rejects.
 
 The relaxed margin F(u) is the minimum of ⟨v, u⟩ + f(v) over the distributions v. For the game
-matrix A, each v gives an affine function of the weights w that is at least F(Aw) everywhere. The
-minimum of the affine functions found so far is a model of F(Aw). A linear program with one
-variable for each atom of the domain maximises the model.
+matrix A, each v gives an affine upper bound on F(Aw), called a cut. The minimum of the cuts is a
+model of F(Aw). A linear program with one variable for each atom of the domain maximises the model.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from relaxboost.solvers.rounds import Booster
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why cutting planes cannot be used for a game, or "" if they can be used."""
+    """Return why cutting planes cannot be used for a game, or "" if they can."""
     if not isinstance(game.over, AtomicSet):
         return f"they need a domain with atoms, and {game.over!r} has none"
     if game.n is None:
@@ -43,35 +42,33 @@ def unfit(game: Game) -> str:
 class CuttingPlanesRun(Booster):
     """A run of in-out cutting planes (Ben-Ameur & Neto 2007) on the relaxed margin.
 
-    A cut is an affine function of the weights w that is at least the relaxed margin everywhere.
-    Each cut comes from a distribution v. The minimum of all cuts is a model of the relaxed margin.
-    In each round, a linear program maximises this model over the domain of w. The run then computes
-    the next cut on the segment from the best known w to the maximiser, near the best known w. If
-    the new cut does not reduce the model at the maximiser, the lower bound increases by at least a
-    tenth of the gap.
+    A cut is an affine upper bound on the relaxed margin as a function of the weights w. Each cut
+    comes from a distribution v. In each round, a linear program maximises the model, the minimum of
+    all cuts, over the domain of w. The next cut is computed on the segment from the best known w to
+    the maximiser, near the best known w. If the new cut does not reduce the model at the maximiser,
+    the lower bound increases by at least a tenth of the gap.
 
-    The multipliers of the linear program are weights of the cuts. The distribution d is the mean of
-    the distributions v with these weights.
+    The multipliers of the linear program weight the cuts. The distribution d is the mean of the
+    distributions v with these weights.
 
     Parameters
     ----------
     game : Game
         A game for which `unfit` returns "".
     clock : Clock
-        The clock of the run, which ends it at the time limit.
+        The clock with the time limit of the run.
     before : CombinedHypothesis
         The weights w of the first cut.
     """
 
     inner = "cuts"
     inner_share = 0.9
-    """The weight of the best known w at the point of the next cut.
-
-    This point is a convex combination of the best known w and the maximiser of the model (Ben-Ameur
-    & Neto 2007). With a weight of 0 the method is Kelley's cutting plane method, whose points jump
-    between the corners of the domain. In a game with Gini's risk and 1000 x 20 returns, weights of
-    0.8 to 0.95 needed at most 158 rounds to reach a relative gap of 1e-6. A weight of 0.5 needed
-    267 rounds, and a weight of 0 needed more than 3000."""
+    # The point is a convex combination of the best known w and the model's maximiser (Ben-Ameur &
+    # Neto 2007). A weight of 0 is Kelley's cutting plane method, which jumps between the corners of
+    # the domain. In a game with Gini's risk and 1000 x 20 returns, weights of 0.8 to 0.95 needed at
+    # most 158 rounds for a relative gap of 1e-6, a weight of 0.5 needed 267, and a weight of 0 more
+    # than 3000.
+    """The weight of the best known w at the point of the next cut."""
     active: FullWeights
 
     def __init__(self, game: Game, clock: Clock, before: CombinedHypothesis) -> None:
@@ -125,9 +122,7 @@ class CuttingPlanesRun(Booster):
     def advance(self, best: object) -> Booster | None:
         """Maximise the model, update the distribution d, and add a cut at new weights w.
 
-        The model is the minimum of all cuts, which are affine functions of w that are at least the
-        relaxed margin everywhere. The new w lie on the segment from the best known w to the
-        maximiser of the model. Return None if the new w equal the previous w.
+        Return None if the new w equal the previous w.
         """
         self._clock.check()
         shares, multipliers = self._master.solve(self._clock)

@@ -1,4 +1,4 @@
-"""The entropy projection of TotalBoost and SoftBoost, which is computed from its dual problem."""
+"""The entropy projection of TotalBoost and SoftBoost, computed from its dual problem."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from relaxboost.solvers.smoothing import Projector
 
 
 class ProjectionDual:
-    """The dual function D(w) of the entropy projection, with a multiplier w_j for every column j.
+    """The dual function D(w) of the entropy projection, with a multiplier w_j for each column j.
 
     The projection is the distribution d with the smallest relative entropy Δ to the uniform
-    distribution, subject to two constraints. The relaxation f must be finite at d, and every column
-    of the matrix A must have an edge of at most `level` for d. The dual function is
-    D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w_j, for multipliers w >= 0.
+    distribution, subject to two constraints: the relaxation f is finite at d, and every column of A
+    has an edge of at most `level`. The dual function is
+    D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w_j, for w >= 0.
 
     D is concave. Entry j of the gradient of D is the edge of column j at the minimising d, minus
     the level. A change of w by v changes every entry of the gradient by at most ‖v‖_1, because Δ is
@@ -29,9 +29,9 @@ class ProjectionDual:
     Parameters
     ----------
     columns : array of shape (m, t)
-        The columns of A, multiplied by the signs of their hypotheses.
+        The signed columns of A.
     level : float
-        The largest edge that a column may have at the projection.
+        The largest allowed edge at the projection.
     project : callable
         A function that maps margins u to the distribution d that minimises <d, u> + Σ d log d among
         the distributions at which the relaxation is finite.
@@ -43,14 +43,11 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the distribution d that attains the minimum in the dual function D(w).
-
-        `w` contains a multiplier for each column.
-        """
+        """Return the distribution d that attains the dual function D(w)."""
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
-        """Return the value D(w) of the dual function at the multipliers w, and the gradient."""
+        """Return the dual function D(w) and its gradient."""
         u = self._columns @ w
         d = self._project(u)
         entropy = float(xlogy(d, d).sum()) + math.log(d.size)
@@ -58,13 +55,12 @@ class ProjectionDual:
         return value, d @ self._columns - self._level
 
     def maximise(self, start: Vector, accuracy: float) -> Vector:
-        """Maximise the dual function by L-BFGS-B, and return multipliers w with D(w) >= D(start).
+        """Maximise the dual function by L-BFGS-B, and return w with D(w) >= D(start).
 
-        The level is the largest edge that the projection allows. The search ends when every edge is
-        at most the level plus `accuracy`, and every edge of a column with a positive multiplier is
-        at least the level minus `accuracy`. The bounds on the rounds of SoftBoost and TotalBoost
-        need only D(w) >= D(start). Raise `TimeUp` if the deadline of the run passes.
+        At the end, every edge is at most the level plus `accuracy`, and every edge with a positive
+        multiplier is at least the level minus `accuracy`. Raise `TimeUp` if the deadline passes.
         """
+        # The bounds on the rounds of SoftBoost and TotalBoost need only D(w) >= D(start).
         from scipy.optimize import minimize
 
         def falling(w: Vector) -> tuple[float, Vector]:

@@ -1,4 +1,4 @@
-"""ERLPBoost (Warmuth, Glocer & Vishwanathan 2008), which is LPBoost with entropic smoothing."""
+"""ERLPBoost (Warmuth, Glocer & Vishwanathan 2008): LPBoost with entropic smoothing."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(frozen=True)
 class ERLPBoost(SmoothedMethod):
-    """ERLPBoost, in which each round optimises the weights of all columns found so far.
+    """ERLPBoost, which optimises the weights of all columns found so far in each round.
 
     The weights w maximise the smoothed relaxed margin, which is the minimum over the distributions
     d of <d, Aw> + f(d) + β Σ d log d. Here A is the game matrix, f is the relaxation, and β is the
-    weight of the smoothing. If f is `HardMargin` or `Capped`, the method is Entropy Regularised
-    LPBoost. Shalev-Shwartz & Singer (2009) prove a bound on the rounds for every relaxation.
+    weight of the smoothing. For `HardMargin` and `Capped`, this is Entropy Regularised LPBoost.
+    Shalev-Shwartz & Singer (2009) bound the rounds for every relaxation.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class ERLPBoost(SmoothedMethod):
     smoothing : {"entropy", "binary-entropy"}
         The smoothing function, which is multiplied by β; see `SmoothedMethod`.
     stopping : {"certified", "smoothed"}
-        The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
-        ``"smoothed"`` requires that the gap of the smoothed game is at most tol. The error can
-        then be larger than tol; see `Corrective`.
+        The stopping test. ``"certified"`` requires a certified gap of at most tol. ``"smoothed"``
+        requires this of the gap of the smoothed game, and the error can then be larger than tol;
+        see `Corrective`.
 
     References
     ----------
@@ -63,9 +63,9 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if ERLPBoost cannot solve the game.
+        """Raise an InputError if the domain of the weights has no atoms.
 
-        The domain of the weights must have atoms, for example an l1 ball.
+        An l1 ball, for example, has atoms.
         """
         super().check(game)
         check_atoms(self, game)
@@ -76,7 +76,7 @@ class ERLPBoost(SmoothedMethod):
         return self.fig1_rounds_bound(game, tol)
 
     def prepare(self) -> None:
-        """Compile the function `reweigh`, which computes the direction of a Newton step."""
+        """Compile the kernel of the Newton steps."""
         prepare_reweigh()
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -89,14 +89,13 @@ class ERLPBoost(SmoothedMethod):
 class ERLPBoostRun(Booster):
     """A run of ERLPBoost, which optimises the weights of all columns found so far in each round.
 
-    A round first takes a step towards the new column, with the length that a line search finds.
-    This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
-    bound on the rounds of "fig1" therefore holds for ERLPBoost too.
+    A round first takes a line-search step towards the new column. This step increases the smoothed
+    margin at least as much as the step "fig1" of `Corrective`, so the bound on the rounds of "fig1"
+    holds for ERLPBoost too.
 
-    Pairwise steps and then Newton steps over the columns found so far follow. Let g be the gap of
-    the smoothed game at the start of the round. The round ends when the gap of the smoothed game
-    restricted to these columns is at most max(g, target)/2. If f needs a solver, there are no
-    Newton steps.
+    Pairwise steps and then Newton steps over the columns found so far follow. They end when the gap
+    of the smoothed game, restricted to these columns, is at most max(g, target)/2, where g is the
+    smoothed gap at the start of the round. If f needs a solver, there are no Newton steps.
 
     Parameters
     ----------
@@ -109,7 +108,7 @@ class ERLPBoostRun(Booster):
     target : float
         The gap of the smoothed game at which the run is expected to end.
     clock : Clock
-        The clock of the run. The steps over the columns found so far end when it has no time left.
+        The clock of the run, which also ends the steps within a round.
     """
 
     inner = "smoothed"
@@ -125,9 +124,9 @@ class ERLPBoostRun(Booster):
         self.d = self._restricted.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start the run from the weights w of a warm start. Return this booster.
+        """Start the run from the weights of a warm start, and return this booster.
 
-        The distribution over the examples is computed from w.
+        The distribution over the examples is computed from the weights.
         """
         self._restricted.warmed(start)
         self.d = self._restricted.d

@@ -1,4 +1,4 @@
-"""The steps of AdaBoost and AdaBoost* along one column, computed from logarithms.
+"""The steps of AdaBoost and AdaBoost* along a column, computed from logarithms.
 
 The exponential risk of the margins u_1, ..., u_m of m examples is (1/m) Σ exp(−u_i). AdaBoost's
 distribution d over the examples is d_i = exp(−u_i) / Σ_j exp(−u_j).
@@ -14,26 +14,25 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step length that replaces an infinite step length. It is about 18.7, the artanh of the
-largest double below 1, which is 1 − 2^-53."""
+# 1 − 2^-53 is the largest double below 1.
+"""The step length that replaces an infinite one: about 18.7, the artanh of 1 − 2^-53."""
 
 MAX_STEP = sys.float_info.max ** (1 / 3)
-"""The largest length of a step, which is about 6e102. Sums of such steps and their products with
-margins are finite."""
+# Sums of such steps and their products with margins are finite.
+"""The largest step length, about 6e102."""
 
 
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
-    """Return artanh(γ) for the edge γ of a column, or 18.7 if artanh(γ) is infinite.
+    """Return artanh(γ) for the edge γ of a column, or `LONGEST` if it is infinite.
 
-    The edge is γ = Σ d_i a_i. The entries a_i of `column` lie in [−1, 1] and have been multiplied
-    by the sign of the hypothesis. AdaBoost's distribution d is proportional to exp(−u_i), where
-    `raw` contains the margin u_i of each example. Rounding may turn an edge just below 1 into 1,
-    whose artanh is infinite. For edges above ½ the function therefore ignores `edge` and computes
-    ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)), which equals artanh(γ).
+    `column` contains the signed margins a_i in [−1, 1] of the hypothesis, and `raw` the margins u_i
+    of the current weights. AdaBoost's distribution d is proportional to exp(−u_i), and γ = Σ d_i
+    a_i.
     """
     # A small edge has lost no digits, and artanh of it is exact.
     if edge <= 0.5:
         return math.atanh(edge)
+    # Rounding may turn an edge just below 1 into 1. The formula below does not use `edge`.
     with np.errstate(divide="ignore", invalid="ignore"):
         right = log_sum_exp(np.log1p(column) - raw)
         wrong = log_sum_exp(np.log1p(-column) - raw)
@@ -44,11 +43,10 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
 def line_search(edge: float, column: Vector, raw: Vector) -> float:
     """Return the step length η along a column that minimises the exponential risk.
 
-    The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
-    `column`. The edge must be positive. If no entry is negative, the risk has no minimiser. The
-    function then returns 18.7, or artanh of the edge if this value is larger and all entries are at
-    most 1. The function returns 0 if the edge is so small that rounding hides its sign. No step is
-    longer than 6e102.
+    The risk is Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of `column`.
+    The edge must be positive. If no entry is negative, there is no minimiser, and the result is
+    `LONGEST` or, for entries of at most 1, a larger artanh of the edge. If rounding hides the sign
+    of the edge, the result is 0.
     """
     from scipy.optimize import brentq
 
@@ -86,7 +84,7 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
 
 
 def log_sum_exp(x: Vector) -> float:
-    """Return log Σ exp(x_i), the logarithm of a sum of exponentials, without overflow.
+    """Return log Σ exp(x_i) without overflow.
 
     The result is −inf if every entry of x is −inf.
     """

@@ -1,4 +1,4 @@
-"""A run of Frank–Wolfe steps on the smoothed relaxed margin, for `Corrective` and other methods."""
+"""Frank–Wolfe steps on the smoothed relaxed margin, for `Corrective` and other methods."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ from relaxboost.solvers.stopping import PATIENCE_ROUNDS
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
-"""The step rules of `Corrective`. The docstring of `Corrective` explains the rules."""
+"""The step rules; see `Corrective`."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules of `Corrective` that move weight away from a single atom. They cannot be used over
-Euclidean sets, which have no atoms."""
+"""The step rules that move weight away from a single atom, and need a domain with atoms."""
 
 SEARCH_ACCURACY = 0.25
-"""The line search for a pairwise step ends when the derivative of the smoothed margin is at most
-this fraction of the derivative at the start of the step. The number of rounds hardly depends on
-this fraction."""
+# The number of rounds hardly depends on this fraction.
+"""The final derivative of a pairwise line search, as a fraction of the initial derivative."""
 
 
 class CorrectiveRun(Booster):
@@ -36,9 +34,8 @@ class CorrectiveRun(Booster):
     D(w) is the minimum of <d, Aw> + f(d) + β h(d) over the distributions d. Here A is the margin
     matrix, f is the relaxation, and h is the entropy or another smoothing function. In round t the
     distribution d_t attains this minimum for the weights w_t. The weak learner returns the best
-    answer to d_t, which is an atom of the domain of w, or a dense w over a Euclidean set. The run
-    moves w_t towards this answer. The rules "away" and "pairwise" also reduce the weight of another
-    atom.
+    answer to d_t: an atom of the domain of w or, over a Euclidean set, a dense w. The run moves w_t
+    towards this answer. The rules "away" and "pairwise" also reduce the weight of another atom.
 
     If the game has a penalty g* on w, the best answer maximises <Aᵀd_t, w> − g*(w), and the steps
     increase D(w) − g*(w). The method is then the generalised conditional gradient method.
@@ -52,19 +49,17 @@ class CorrectiveRun(Booster):
     rule : str
         A step rule, one of `STEPS`.
     project : callable, optional
-        The function that maps margins Aw to the distribution d that attains the minimum. The
-        default is the function for the entropy.
+        The function that maps margins Aw to the minimiser d. The default is for the entropy.
     active : ActiveSet, optional
-        The weights w that the steps change. By default `starting_point` creates the first weights.
+        The first weights w. By default `starting_point` creates them.
     target : float
-        The gap of the smoothed game at which the run ends. With 0 the run does not test this gap.
+        The gap of the smoothed game at which the run ends. For 0, there is no such test.
     """
 
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edge of each column found so far, for the current distribution d. It is None if the edges
-    are not known."""
+    """The edges of the columns found so far for the current d, or None if they are unknown."""
 
     def __init__(
         self,
@@ -89,14 +84,14 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The weights w of the run as an `ActiveSet`. The domain of w must have atoms."""
+        """The weights of the run as an `ActiveSet`. The domain must have atoms."""
         assert isinstance(self.active, ActiveSet)
         return self.active
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start the run from the weights w of a warm start. Return this booster.
+        """Start the run from the weights of a warm start, and return this booster.
 
-        The distribution over the examples is computed from w.
+        The distribution over the examples is computed from the weights.
         """
         if start.w is not None:
             # After a checkpoint the steps 2/(t + 2) of the rule "classic" continue. Other starts
@@ -107,10 +102,10 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the weak learner's best hypothesis for the current distribution d.
+        """Return the best hypothesis for the current distribution d.
 
         The rules "away" and "pairwise" also need the edges of the columns found so far. If the
-        search for the best hypothesis computes these edges, the attribute `edges` stores them.
+        search computes them, they are stored in `edges`.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)
@@ -120,8 +115,8 @@ class CorrectiveRun(Booster):
     def advance(self, best: Best | Dense) -> Booster | None:
         """Move the weights w by a step of the step rule.
 
-        Return None if the gap of the smoothed game is at most the target of the run, or if w has
-        not changed for more than 20 rounds (`PATIENCE_ROUNDS`).
+        Return None if the gap of the smoothed game has reached the target, or if w has not changed
+        for `PATIENCE_ROUNDS` rounds.
         """
         self._round += 1
         if self._is_idle():
@@ -151,10 +146,10 @@ class CorrectiveRun(Booster):
         return self._idle_rounds > PATIENCE_ROUNDS
 
     def towards(self, best: Best | Dense) -> None:
-        """Move the weights w towards `best`, the hypothesis that the weak learner returned.
+        """Move the weights w towards the hypothesis `best`.
 
-        The rules "fig1" and "classic" prescribe the length of the step. All other rules use a line
-        search, which increases the smoothed margin at least as much as the step of "fig1".
+        The rules "fig1" and "classic" prescribe the step length. All other rules use a line search,
+        which gains at least as much as the step of "fig1".
         """
         active = self.active
         v, size = active.direction(best)
@@ -253,11 +248,9 @@ class CorrectiveRun(Booster):
 
 
 def few_steps_suffice(game: Game, tol: float) -> bool:
-    """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`.
-
-    After t steps the gap is about 8 r²/(μ t), where μ is the modulus of strong convexity of the
-    relaxation f, and r is the largest margin (Jaggi 2013, Thm 1). The method "auto" solves such
-    games by pairwise steps alone. Cone solvers fail for a large μ, because the numbers in the cone
-    programs then differ by many orders of magnitude.
-    """
+    """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`."""
+    # After t steps the gap is about 8 r²/(μ t), where μ is the modulus of strong convexity of f and
+    # r the largest margin (Jaggi 2013, Thm 1). The method "auto" solves such games by pairwise
+    # steps alone: cone solvers fail for a large μ, because the numbers in the cone programs then
+    # differ by many orders of magnitude.
     return game.relaxation.curvature(game.m) * tol >= game.over.reach(game.n) ** 2

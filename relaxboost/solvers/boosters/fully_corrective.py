@@ -1,4 +1,4 @@
-"""Fully corrective Frank–Wolfe, a method for games over Euclidean sets such as an l2 ball."""
+"""Fully corrective Frank–Wolfe for games over Euclidean sets, such as an l2 ball."""
 
 from __future__ import annotations
 
@@ -27,15 +27,13 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(frozen=True)
 class FullyCorrective(Method):
-    """Fully corrective Frank–Wolfe, which optimises the distribution over a convex hull.
+    """Fully corrective Frank–Wolfe for games over Euclidean sets (`L2Ball`, `SquaredNorm`).
 
-    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). A distribution d over
-    the examples is the worst distribution for weights w if d attains the relaxed margin F(Aw),
-    where A is the margin matrix. A round computes the worst distribution for the current w, and
-    then optimises d over the convex hull of all distributions found so far. Over a Euclidean set
-    the best w for d gives weight to every column, so the method optimises d and not the weights of
-    single columns. For the hard margin the method is the minimum norm point algorithm for the rows
-    of A.
+    The worst distribution for weights w is the distribution d that attains the relaxed margin
+    F(Aw), where A is the margin matrix. A round computes the worst distribution for the current w,
+    and then optimises d over the convex hull of all distributions found so far. Over a Euclidean
+    set the best w is dense, so the method optimises d instead of the weights of single columns. For
+    the hard margin this is the minimum-norm-point algorithm for the rows of A.
 
     References
     ----------
@@ -61,7 +59,7 @@ class FullyCorrective(Method):
             )
 
     def prepare(self) -> None:
-        """Compile the function `reweigh`, which optimises the weights of the distributions."""
+        """Compile the kernel `reweigh`."""
         prepare_reweigh()
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -72,23 +70,21 @@ class FullyCorrectiveRun(Booster):
     """A run of fully corrective Frank–Wolfe, which minimises f(d) + g(Aᵀd) over distributions d.
 
     Here f is the relaxation, A is the margin matrix, and g is the support function of the ball of
-    w, or the conjugate of the penalty on w. The relaxed margin F(Aw) is the minimum of
-    <d, Aw> + f(d) over the distributions d. The distribution that attains this minimum is the worst
-    distribution for w.
+    w, or the conjugate of the penalty on w. The worst distribution for w attains the relaxed margin
+    F(Aw), which is the minimum of <d, Aw> + f(d) over the distributions d.
 
     A round first moves w to the best weights for the current d, and adds the worst distribution for
-    the new w to a list. Pairwise steps then minimise the objective over the convex combinations
-    d = Σ λ_i d_i of the distributions d_i in the list. The steps replace f(d) by Σ λ_i f(d_i). This
-    sum is at least f(d), because f is convex.
+    the new w to a list. Pairwise steps then minimise the objective over the convex combinations d =
+    Σ λ_i d_i of the distributions d_i in the list. The steps replace f(d) by its upper bound Σ λ_i
+    f(d_i).
 
     If the domain is a ball of radius r, then g(v) = r ‖v‖ is not smooth at 0. The run replaces g by
-    r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w for
-    the new function may lie inside the ball, which is necessary if w = 0 is optimal.
+    r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. Its best w may
+    lie inside the ball, as it must if w = 0 is optimal.
 
     If f is strongly convex, Σ λ_i f(d_i) is far above f(d) in the first rounds, and the best w
     changes considerably from round to round. A round then moves w only part of the way, by a line
-    search that maximises F(Aw). Such a round increases F(Aw) at least as much as a step of
-    Frank–Wolfe.
+    search on F(Aw). Such a round increases F(Aw) at least as much as a Frank–Wolfe step.
     """
 
     inner = "hull"
@@ -117,18 +113,15 @@ class FullyCorrectiveRun(Booster):
 
     @staticmethod
     def unfit(game: Game) -> str:
-        """Return the reason why fully corrective steps cannot solve a game.
-
-        The result is "" if they can solve the game.
-        """
+        """Return why fully corrective steps cannot solve a game, or "" if they can."""
         if isinstance(game.over, EuclideanSet):
             return ""
         return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start the run from the points d and w of a warm start. Return this booster.
+        """Start the run from the points d and w of a warm start, and return this booster.
 
-        The first points of the convex hull are d and the worst distribution for w.
+        The convex hull starts with d and the worst distribution for w.
         """
         if start.w is not None:
             self.active.load(*start.w)
@@ -139,11 +132,10 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def advance(self, best: Dense) -> Booster | None:
-        """Move the weights w towards `best`, and optimise the distribution d over a convex hull.
+        """Move the weights w towards `best`, and optimise the distribution d over the hull.
 
-        The hull contains the distributions found so far. The round adds the worst distribution for
-        w, at which the relaxed margin of w is attained. Return None if neither w nor the weights of
-        the distributions in the hull have changed.
+        The worst distribution for the new w is added first. Return None if neither w nor the
+        weights of the distributions have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.

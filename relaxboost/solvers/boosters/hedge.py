@@ -1,4 +1,4 @@
-"""Hedge (Freund & Schapire 1997, 1999), an algorithm of multiplicative weights."""
+"""Hedge (Freund & Schapire 1997, 1999), a multiplicative-weights algorithm."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import RELATIVE_RESOLUTION, Tolerance
 
 UPDATES_RATIO = 1.1
-"""The factor by which the number of updates of d grows between two rounds of Hedge that evaluate
-the mean of all distributions d. Such rounds do not update d. With the factor 1.1 they are rare, and
-a run makes at most 10 % more updates than necessary."""
+# These rounds do not update d. With 1.1 they are rare, and a run makes at most 10 % more updates
+# than necessary.
+"""The growth factor of the number of updates between two rounds that evaluate the mean of d."""
 
 Temperature = Callable[[int, float], float]
-"""The type of a function that returns the weight β of the entropy in Hedge. The first argument is
-the number of hypotheses that the weak learner has returned. The second argument is the sum of r_s²
-over these hypotheses s, where r_s is half of the difference between the largest and the smallest
-margin of hypothesis s."""
+"""A function that returns the weight β of the entropy in Hedge.
+
+Its arguments are the number of hypotheses so far and the sum of r_s² over them, where r_s is half
+the range of the margins of hypothesis s.
+"""
 
 
 @dataclass(frozen=True)
 class Hedge(Method):
-    """Hedge, which updates the distribution d by multiplicative weights at the constant rate 1/β.
+    """Hedge, which updates the distribution d by multiplicative weights at the rate 1/β.
 
-    The combined hypothesis w is the mean of the hypotheses that the weak learner has returned
-    (atoms of the domain of w, or dense weights). After t hypotheses the gap is at most the regret
-    of d divided by t, and this quotient is at most β R/t + L²/(2β). R is the range of the relative
-    entropy over the distributions that the relaxation allows: log(m/k) for m examples and
-    `Capped(k)`. L is the largest absolute margin of a hypothesis, which is 1 over the unit l1 ball.
-    With β = L²/tol the bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge`
-    provides schedules of β that do not use tol.
+    The combined hypothesis w is the mean of the weak learner's hypotheses (atoms of the domain of
+    w, or dense weights). After t hypotheses the gap is at most the regret of d divided by t, and
+    this quotient is at most β R/t + L²/(2β). R is the range of the relative entropy over the
+    distributions that the relaxation allows: log(m/k) for m examples and `Capped(k)`. L is the
+    largest absolute margin of a hypothesis, which is 1 over the unit l1 ball. With β = L²/tol the
+    bound is tol after 2 R (L/tol)² hypotheses. `rb.online.ScheduledHedge` has schedules of β that
+    do not use tol.
 
     References
     ----------
@@ -62,10 +63,10 @@ class Hedge(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a proved bound on the number of rounds of Hedge.
 
-        The bound is 2 R (L/tol)² rounded up, plus the number of rounds without an update of the
-        distribution d. R is the range of the relative entropy over the distributions that the
-        relaxation allows, and L is the largest absolute margin of a hypothesis. The result is nan
-        if the weak learner may miss the best hypothesis.
+        The bound is 2 R (L/tol)² rounded up, plus the rounds that evaluate means. R is the range of
+        the relative entropy over the distributions that the relaxation allows, and L is the largest
+        absolute margin of a hypothesis. The result is nan if the weak learner may miss the best
+        hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -79,10 +80,9 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the number of rounds in which Hedge makes `answers` updates.
+    """Return an upper bound on the rounds in which Hedge makes `answers` updates.
 
-    Each update of the distribution d uses one answer of the weak learner. The other rounds evaluate
-    the mean of all distributions d.
+    The other rounds evaluate the mean of all distributions d.
     """
     # The number of answers grows by more than UPDATES_RATIO between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(UPDATES_RATIO) such rounds. The
@@ -92,7 +92,7 @@ def rounds_with_means(answers: float) -> float:
 
 
 class HedgeRun(Booster):
-    """A run of Hedge, whose combined hypothesis is the mean of the returned hypotheses.
+    """A run of Hedge, whose combined hypothesis is the mean of the weak learner's hypotheses.
 
     After the weak learner has returned w_1, ..., w_t, the next distribution d minimises <d, A(w_1 +
     ... + w_t)> + (t + 1) f(d) + β_t h(d), for the game matrix A, the relaxation f and the relative
@@ -112,7 +112,7 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """The number t of updates of the distribution d in this run of Hedge so far."""
+        """The number t of updates of the distribution d so far."""
         self._f = game.relaxation
         self.active = starting_point(game)
         self._squares = 0.0
@@ -125,7 +125,7 @@ class HedgeRun(Booster):
     def advance(self, best: Any) -> Booster:
         """Update the weights w and the distribution d with the hypothesis `best`.
 
-        `best` is ignored if the round has evaluated the mean of all distributions.
+        If the last round has evaluated the mean of all distributions, `best` is ignored.
         """
         # The regret does not count the answer of a round that evaluates the mean.
         if self.d is not self._next:

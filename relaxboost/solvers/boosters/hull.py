@@ -1,4 +1,4 @@
-"""The convex hull of the distributions that fully corrective Frank–Wolfe has found so far."""
+"""The convex hull of the distributions found by fully corrective Frank–Wolfe."""
 
 from __future__ import annotations
 
@@ -14,52 +14,44 @@ from relaxboost.game.game import Game
 
 
 class Hull:
-    """Distributions d over the examples, a weight λ for each d, and the weighted mean of all d.
+    """A convex hull of distributions d with a weight λ each, and their weighted mean.
 
-    The hull stores the penalty f(d) of every distribution d and the Gram matrix of the edges Aᵀd,
-    where f is the relaxation and A is the margin matrix. These numbers suffice to optimise the
-    weights λ, so `optimise` does not read A.
+    The hull stores the penalty f(d) of each distribution and the Gram matrix of the edges Aᵀd, so
+    `optimise` does not read the margin matrix A.
     """
 
     def __init__(self, game: Game) -> None:
         self._game = game
         self.used = 0
-        """The number of distributions in the convex hull. The arrays of the hull may be longer."""
+        """The number of stored distributions. The arrays may be longer."""
         self.weights = np.zeros(16)
-        """The weight λ of every distribution in the convex hull. The weights add up to 1, and the
-        entries after the first `used` are 0."""
+        """The convex-combination weights of the stored distributions. Only the first `used` entries
+        are nonzero."""
         self._costs = np.zeros(16)
         self._gram = np.zeros((16, 16))
         self._points = np.empty((game.m, 16), order="F")
         self._edges = np.empty((game.n or 0, 16), order="F")
 
     def start_at(self, d: Vector) -> None:
-        """Add the distribution `d` to the convex hull with the weight 1.
-
-        The weights of all other distributions become 0.
-        """
+        """Add the distribution `d` with the weight 1, and set all other weights to 0."""
         self.include(d)
         self.weights[: self.used] = 0.0
         self.weights[self.used - 1] = 1.0
 
     def point(self) -> Vector:
-        """Return the weighted mean of the distributions in the convex hull."""
+        """Return the weighted mean of the distributions."""
         return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
 
     def optimise(self, support: tuple[float, float, float], goal: float) -> int:
-        """Optimise the weights of the distributions until the Frank–Wolfe gap is at most `goal`.
+        """Optimise the weights until the Frank–Wolfe gap is at most `goal`.
 
-        `support` contains three numbers that define the smoothed support function of the domain of
-        w. The docstring of `reweigh` explains them. Return the number of pairwise steps that were
-        taken.
+        `support` defines the smoothed support function of the domain of w; see `reweigh`. Return
+        the number of pairwise steps.
         """
         return reweigh(self._gram, self._costs, self.weights, self.used, support, goal)
 
     def include(self, d: Vector) -> None:
-        """Add the distribution `d` to the convex hull with the weight 0.
-
-        If the relaxation is infinite at `d`, nothing is added.
-        """
+        """Add the distribution `d` with the weight 0, unless the relaxation is infinite at `d`."""
         cost = self._game.relaxation.penalty(d)
         # A user-defined f may be infinite even at a distribution that f itself has repaired.
         if not math.isfinite(cost):
@@ -101,7 +93,7 @@ def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> ND
 
 
 def prepare_reweigh() -> None:
-    """Call `reweigh` with small arguments, so that numba compiles it or loads it from its cache."""
+    """Compile `reweigh` by calling it with small arguments."""
     reweigh(np.eye(1), np.zeros(1), np.ones(1), 1, (1.0, 0.0, 1.0), 1.0)
 
 
@@ -116,14 +108,13 @@ def reweigh(
 ) -> int:
     """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    The array `weights` contains the first λ, and is overwritten by the last λ. `gram` is the Gram
-    matrix of the edges of the distributions, and `costs` contains their penalties. Only the first
-    `used` entries of the arrays count. Return the number of steps.
+    `weights` contains the first λ, and is overwritten by the last λ. `gram` is the Gram matrix of
+    the edges of the distributions, and `costs` contains their penalties. Only the first `used`
+    entries count. Return the number of steps.
 
-    The function G maps the squared norm s of the edges to the smoothed support function of the
-    domain of w. Its derivative is p(s)/2 with p(s) = top / sqrt(curve · s + base), where top, curve
-    and base are the three numbers in `support`. The gradient of the objective is therefore
-    costs + p(λᵀ gram λ) · gram λ.
+    G maps the squared norm s of the edges to the smoothed support function of the domain of w. Its
+    derivative is p(s)/2 with p(s) = top / sqrt(curve · s + base) and (top, curve, base) =
+    `support`.
 
     The steps end when the Frank–Wolfe gap is at most `goal` or the rounding error of the gradient,
     or after 1000 (`used` + 1) steps.

@@ -23,27 +23,27 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 PROGRAMS = ("auto", "linear", "conic")
-"""The kinds of restricted programs of `LPBoost`. The docstring of `LPBoost` explains the kinds."""
+"""The kinds of restricted programs; see `LPBoost`."""
 
 
 @dataclass(frozen=True)
 class LPBoost(Method):
-    """LPBoost, in which each round solves the game restricted to the columns found so far.
+    """LPBoost, which solves the game restricted to the columns found so far in each round.
 
     The weak learner returns the best column for the optimal distribution d of the restricted game.
-    If the restricted game already has this column, d is also optimal for the whole game, and the
-    run ends. The linear solver HiGHS keeps the program and its basis between the rounds, so a new
-    column needs only a few pivots of the dual simplex method.
+    If the restricted game already has this column, d is optimal for the whole game, and the run
+    ends. HiGHS keeps the program and its basis between the rounds, so a new column needs only a few
+    dual simplex pivots.
 
-    The only known bound on the rounds is the number of columns. Warmuth, Glocer & Rätsch (2007)
-    give games on which the number of rounds is proportional to the number of examples.
+    The only known bound on the rounds is the number of columns. On some games, the rounds are
+    proportional to the number of examples (Warmuth, Glocer & Rätsch 2007).
 
     Parameters
     ----------
     program : {"auto", "linear", "conic"}
-        The kind of the restricted program. ``"linear"`` needs a polyhedral relaxation and uses
-        the linear solver HiGHS. ``"conic"`` uses the cone solver Clarabel through cvxpy.
-        ``"auto"`` is ``"linear"`` if the relaxation is polyhedral, and ``"conic"`` otherwise.
+        The kind of restricted program. ``"linear"`` uses HiGHS, and needs a polyhedral relaxation.
+        ``"conic"`` uses Clarabel through cvxpy. ``"auto"`` is ``"linear"`` for a polyhedral
+        relaxation, and ``"conic"`` otherwise.
 
     References
     ----------
@@ -81,7 +81,7 @@ class LPBoost(Method):
 
 
 class LPBoostRun(Booster):
-    """A run of LPBoost, in which each round adds a column and solves the restricted game again."""
+    """A run of LPBoost, which adds a column and re-solves the restricted game in each round."""
 
     active: ActiveSet
 
@@ -95,7 +95,7 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start the run from the points and the simplex basis of a warm start. Return this booster.
+        """Use the points and the simplex basis of a warm start, and return this booster.
 
         The points are a distribution over the examples and weights of the hypotheses.
         """
@@ -111,7 +111,7 @@ class LPBoostRun(Booster):
         return self.program.basis() if self.program.slots else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column of `best` to the restricted program and solve the program.
+        """Add the column of `best` to the restricted program, and solve the program.
 
         Return None if the program already has this column. The distribution d is then optimal.
         """
@@ -139,11 +139,10 @@ class LPBoostRun(Booster):
 
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
-    """Return a run of LPBoost whose first program has the columns that an earlier run used.
+    """Return a run of LPBoost that starts with the columns of an earlier run.
 
-    `before` contains the weights at the end of the earlier run. Some methods, such as the interior
-    point method, do not store their columns. After such a method, the first program has only the
-    column of the first round.
+    `before` contains the final weights of the earlier run. After methods that store no columns,
+    such as the interior point method, the first program has only the column of the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

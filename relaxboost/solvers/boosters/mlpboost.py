@@ -22,17 +22,16 @@ from relaxboost.solvers.stopping import PATIENCE_ROUNDS, Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 FRANK_WOLFE_STEPS = ("short", "line-search")
-"""The Frank–Wolfe steps of `MLPBoost`. The docstring of `MLPBoost` explains the steps."""
+"""The Frank–Wolfe steps; see `MLPBoost`."""
 
 
 @dataclass(frozen=True)
 class MLPBoost(SmoothedMethod):
-    """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
+    """MLPBoost, which takes the better of a Frank–Wolfe step and the weights of LPBoost.
 
-    Of these two candidates, the round keeps the weights w with the larger smoothed margin D(w). The
-    smoothed margin is the minimum of <d, Aw> + f(d) + β h(d) over the distributions d, for the game
-    matrix A and the relaxation f. The Frank–Wolfe step guarantees the bound on the number of
-    rounds, and LPBoost makes most of the progress.
+    Each round keeps the weights w with the larger smoothed margin D(w), the minimum of <d, Aw> +
+    f(d) + β h(d) over the distributions d, for the game matrix A and the relaxation f. The
+    Frank–Wolfe step guarantees the bound on the rounds, and LPBoost makes most of the progress.
 
     Parameters
     ----------
@@ -74,11 +73,12 @@ class MLPBoost(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return the bound max(2, 64 H (r/tol)²) on the number of rounds.
 
-        H is the range of the smoothing function: the range of the entropy over the distributions at
-        which the relaxation is finite, or the range of the binary entropy over all distributions. r
-        is the radius of the l1 ball or the size of the simplex. The result is nan if the user chose
-        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
+        H is the range of the smoothing function, and r is the radius of the l1 ball or the size of
+        the simplex. The result is nan if the user chose β, or if the weak learner may miss the best
+        hypothesis.
         """
+        # The entropy ranges over the distributions at which f is finite, and the binary entropy
+        # over all.
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return self.fig1_rounds_bound(game, tol)
         return game.over.rounds_bound(game.entropy_range, game.n, tol, True)
@@ -90,10 +90,7 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost, which computes two updates of the weights in each round.
-
-    The round uses the update with the larger smoothed margin.
-    """
+    """A run of MLPBoost, which computes two updates in each round and keeps the better one."""
 
     inner = "smoothed"
     active: ActiveSet
@@ -109,21 +106,20 @@ class MLPBoostRun(Booster):
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.value = -np.inf
-        """The smoothed margin D(w) of the current weights w, which each round increases."""
+        """The smoothed margin of the current weights. It never decreases."""
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start the run from the weights w of a warm start. Return this booster."""
+        """Start the run from the weights of a warm start, and return this booster."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Replace the weights w by the better of two updates.
+        """Replace the weights by the better of a Frank–Wolfe step and the weights of LPBoost.
 
-        One update is a Frank–Wolfe step, and the other consists of the weights computed by LPBoost.
-        Return None if the smoothed margin has not increased for 20 rounds (`PATIENCE_ROUNDS`).
+        Return None if the smoothed margin has not increased for `PATIENCE_ROUNDS` rounds.
         """
         active = self.active
         before = self.value

@@ -18,24 +18,22 @@ from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.steps import Segment, line_search
 
 MODEL_ACCURACY = 0.5
-"""The accuracy with which a Newton step maximises the quadratic model of the smoothed margin, as a
-fraction of the gap of the restricted game. A higher accuracy would be useless, because a line
-search follows."""
+# A higher accuracy would be useless, because a line search follows.
+"""The accuracy of the quadratic model's maximiser, as a fraction of the restricted gap."""
 
 DIFFERENCE = 1e-5
-"""The size of the changes of the margins with which finite differences estimate the Hessian, as a
-fraction of the weight β of the smoothing. Each entry of d then changes by a factor of at most about
-1 + 1e-5. This change is far above the rounding errors of d, but so small that few entries of d
-reach a bound, such as 1/k for `Capped`."""
+# Each entry of d changes by a factor of about 1 + 1e-5. This is far above the rounding errors of d,
+# and small enough that few entries reach a bound such as 1/k for `Capped`.
+"""The margin change for finite differences of the Hessian, as a fraction of β."""
 
 
 class RestrictedRun(CorrectiveRun):
     """A run that maximises the smoothed relaxed margin D(w) over the columns found so far.
 
     D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d), where A is the margin
-    matrix, f is the relaxation, and h is the smoothing function. The gradient of D in the margins
-    Aw is the minimising d. A Newton step maximises a quadratic model of D over the convex hull of
-    the atoms, and a line search moves w towards the maximiser.
+    matrix, f is the relaxation, and h is the smoothing function. A Newton step maximises a
+    quadratic model of D over the convex hull of the atoms, and a line search moves w towards the
+    maximiser.
 
     Parameters
     ----------
@@ -54,11 +52,10 @@ class RestrictedRun(CorrectiveRun):
         self._has_hessian = not needs_solver(game.relaxation)
 
     def settle(self, goal: float, clock: Clock) -> None:
-        """Take pairwise steps and then Newton steps until the restricted gap is at most `goal`.
+        """Take pairwise and then Newton steps until the restricted gap is at most `goal`.
 
         The restricted gap is the gap of the smoothed game with only the columns found so far. The
-        steps also end if the clock has no time left, or if they become too short to change the
-        weights.
+        steps also end at the time limit, or if they become too short to change the weights.
         """
         # With a tiny β the steps become so short that they never close the gap.
         shortest = ulp(self.atoms.over.scale)
@@ -134,10 +131,9 @@ class RestrictedRun(CorrectiveRun):
         self._finish("newton", found)
 
     def _hessian(self, atoms: Matrix, clock: Clock) -> Matrix:
-        """Return minus the Hessian of the smoothed margin as a function of the weights of atoms.
+        """Return minus the Hessian of the smoothed margin in the weights of the atoms.
 
-        Each column of `atoms` contains the margins of the examples for one atom. If the clock has
-        no time left, raise `TimeUp`.
+        `atoms` has a column of margins for each atom. Raise `TimeUp` at the time limit.
         """
         changes = np.zeros_like(atoms)
         for j, v in enumerate(atoms.T):

@@ -1,4 +1,4 @@
-"""The game restricted to the columns found so far, as a linear program or as a cone program."""
+"""The game restricted to the columns found so far, as a linear or cone program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RestrictedProgram(ABC):
     active : ActiveSet
         The columns found so far. `optimise` replaces their weights by the optimal weights.
     clock : Clock
-        The clock of the run. The solver stops at its deadline.
+        The clock with the solver's deadline.
     """
 
     def __init__(self, game: Game, active: ActiveSet, clock: Clock) -> None:
@@ -37,33 +37,26 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The columns of the restricted program: for each column, its position in the arrays of the
-        `ActiveSet`."""
+        """The position of each column of the program in the arrays of the `ActiveSet`."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The columns of the restricted program, as pairs (index in the margin matrix, sign)."""
+        """The columns of the program, as pairs (index in the margin matrix, sign)."""
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
-        """Return the columns of the restricted program as a `Basis`.
-
-        Another restricted program can start from this object.
-        """
+        """Return the columns as a `Basis`, from which another restricted program can start."""
         return Basis(tuple(self.keys))
 
     def continue_from(self, basis: Basis) -> None:
-        """Let the solver of the restricted program start from the basis of another program.
-
-        A cone solver ignores the basis.
-        """
+        """Start the solver from the basis of another program. Cone solvers ignore the basis."""
         return
 
     def include(self, slots: Iterable[int]) -> None:
-        """Add columns to the restricted program, unless it already has them.
+        """Add columns that the program does not have yet.
 
-        `slots` contains the positions of the columns in the active set. Raise a ProgramError if the
-        program would have more than `MAX_DENSE_ENTRIES` entries.
+        `slots` contains their positions in the active set. Raise a ProgramError if the program
+        would have more than `MAX_DENSE_ENTRIES` entries.
         """
         new = [slot for slot in dict.fromkeys(slots) if slot not in self.slots]
         count = len(self.slots) + len(new)
@@ -83,10 +76,7 @@ class RestrictedProgram(ABC):
             new = new[share:]
 
     def optimise(self) -> Vector:
-        """Solve the restricted program, and return the optimal distribution over the examples.
-
-        The optimal weights of the columns are stored in the active set.
-        """
+        """Solve the program, store the weights in the active set, and return the distribution."""
         # Columns of the active set that are not in the program get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
@@ -96,24 +86,17 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add columns to the restricted program.
-
-        The caller has multiplied each column by its sign.
-        """
+        """Add signed columns to the program."""
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:
-        """Return the solution of the restricted program.
-
-        The solution is an optimal distribution over the examples, and optimal weights >= 0 of the
-        columns.
-        """
+        """Return an optimal distribution and optimal column weights >= 0."""
 
 
 class RestrictedLinearProgram(RestrictedProgram):
     """The linear program of a restricted game with a polyhedral relaxation.
 
-    The linear solver HiGHS keeps the program and its basis between the rounds.
+    HiGHS keeps the program and its basis between the rounds.
     """
 
     def __init__(self, game: Game, active: ActiveSet, clock: Clock) -> None:
@@ -122,14 +105,11 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the simplex basis of HiGHS for the restricted program.
-
-        It contains only the columns whose constraints are active.
-        """
+        """Return the simplex basis of HiGHS, with only the columns of active constraints."""
         return self._master.basis(self.keys)
 
     def continue_from(self, basis: Basis) -> None:
-        """Let HiGHS start from the basis of another restricted program with the same relaxation."""
+        """Start HiGHS from the basis of another program with the same relaxation."""
         # The basis of a cone program lists columns only, so HiGHS cannot start from it.
         if basis.sides:
             self._master.go_on(basis, self.keys)
@@ -142,16 +122,13 @@ class RestrictedLinearProgram(RestrictedProgram):
 
 
 class RestrictedConeProgram(RestrictedProgram):
-    """The cone program of a restricted game, for any relaxation f with a cvxpy expression.
+    """The cone program of a restricted game, for any relaxation with a cvxpy expression.
 
-    The cone solver Clarabel solves the program from scratch in every round, which takes
-    milliseconds to seconds. The accuracy of the solution is about 1e-8.
+    Clarabel solves the program from scratch in each round, to an accuracy of about 1e-8.
     """
 
     def _add(self, columns: NDArray[Any]) -> None:
-        """Do nothing, because `_solve` builds the cone program from the active set in every
-        round.
-        """
+        """Do nothing: `_solve` builds the cone program from the active set."""
 
     def _solve(self) -> tuple[Vector, Vector]:
         import cvxpy as cp
@@ -169,7 +146,7 @@ class RestrictedConeProgram(RestrictedProgram):
         status, _ = solve_problem(problem)
         if status not in SOLVED or d.value is None or np.max(d.value) <= 0.0:
             raise ProgramError(
-                f"the cone solver Clarabel ended with status {status} when it solved the game "
+                f"the cone solver Clarabel ended with status {status} on the game "
                 f"restricted to {len(self.slots)} columns"
             )
         # The multipliers of the edge constraints are the weights w, >= 0 up to the accuracy.

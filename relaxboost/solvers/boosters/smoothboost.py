@@ -30,20 +30,20 @@ class SmoothBoost(Method):
     than k examples a margin of at most θ = γ/(2 + γ). The solution contains the best w of all
     rounds.
 
-    The margins of these few examples may be far below θ, so the gap may never reach tol. The caller
-    of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the mean of all
-    hypotheses has a soft margin of at least r (θ − m/(k T c)) with c = −log(1 − γ)/2, where r is
-    the size of the atoms of the domain, such as the radius of an l1 ball. The documentation of the
-    claims SER03-T and SER03-soft has the proofs.
+    The margins of these few examples may be far below θ. The gap may then never reach tol, so
+    `solve` needs `max_rounds` or `time_limit`. After T rounds, the mean of all hypotheses has a
+    soft margin of at least r (θ − m/(k T c)) with c = −log(1 − γ)/2, where r is the size of the
+    atoms of the domain, such as the radius of an l1 ball. The claims SER03-T and SER03-soft have
+    the proofs.
 
     Parameters
     ----------
     gamma : float, optional
-        The number γ in (0, 1/2]. It should be at most half of the smallest edge that the weak
-        learner returns. By default the run starts with half of the first edge. If a later edge is
-        below 2γ, the run restarts with a smaller γ: half of this edge or γ/2, whichever is smaller.
-        No γ is below a quarter of the value of the game. The rounds before the last restart are at
-        most sqrt(2)/3 times the bound for the last γ, plus one round for each restart.
+        The number γ in (0, 1/2]. It should be at most half of the weak learner's smallest edge. By
+        default the run starts with half of the first edge. If a later edge is below 2γ, the run
+        restarts with the smaller of half this edge and γ/2. No γ is below a quarter of the value of
+        the game. The rounds before the last restart are at most sqrt(2)/3 times the bound for the
+        last γ, plus one round for each restart.
 
     References
     ----------
@@ -79,10 +79,9 @@ class SmoothBoost(Method):
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if SmoothBoost cannot solve the game.
+        """Raise an InputError unless the game has `HardMargin` or `Capped` and a domain with atoms.
 
-        The game must have the relaxation `HardMargin` or `Capped`. The domain of the weights must
-        have atoms, as an l1 ball has.
+        An l1 ball, for example, has atoms.
         """
         check_relaxation(self, game, (HardMargin, Capped), "is for HardMargin() and Capped(k)")
         check_atoms(self, game)
@@ -92,7 +91,7 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """A run of SmoothBoost, for edges of at least 2γ. A round has four steps with θ = γ/(2 + γ).
+    """A run of SmoothBoost for edges of at least 2γ, in rounds of four steps with θ = γ/(2 + γ).
 
     1. The weak learner returns a hypothesis with the margin a_i on example i. The weights w are
        the mean of all hypotheses so far.
@@ -110,22 +109,20 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The number γ of SmoothBoost: half of the smallest edge that the run expects. It is inf
-        before the first edge is known."""
+        """Half of the smallest edge that the run expects, or inf before the first edge."""
         self.taken = 0
-        """The number of hypotheses so far. The combined hypothesis w of SmoothBoost is their
-        mean."""
+        """The number of hypotheses so far, whose mean is the combined hypothesis."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures of all examples add up to less than k of `Capped(k)`. If so, one
-        more round follows. The distribution d is the vector of measures divided by their sum."""
+        """Whether the measures add up to less than k of `Capped(k)`, so that the next round is the
+        last."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Compute the weights and the distribution of the next round of SmoothBoost.
+        """Compute the weights and the distribution of the next round, or return None at the end.
 
-        `best` is the hypothesis of the weak learner. Return None at the end of the run.
+        `best` is the hypothesis of the weak learner.
         """
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")

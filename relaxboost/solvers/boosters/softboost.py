@@ -1,4 +1,4 @@
-"""SoftBoost (Warmuth, Glocer & Rätsch 2007), which finds distributions by entropy projection."""
+"""SoftBoost (Warmuth, Glocer & Rätsch 2007), which computes distributions by entropy projection."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class SoftBoost(Method):
-    """SoftBoost, which projects the uniform distribution onto the distributions with small edges.
+    """SoftBoost, which projects the uniform distribution onto those with small edges.
 
-    Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the
-    accuracy. The distribution d of the next round minimises the relative entropy to the uniform
-    distribution subject to two constraints: d_i <= 1/k for every example i, and every column found
-    so far has an edge of at most Γ − ν. If no d meets these constraints, some convex combination of
-    these columns has a soft margin of at least Γ − ν. The run then ends.
+    Let Γ be the smallest edge so far, and let ν be the accuracy. The distribution d of the next
+    round minimises the relative entropy to the uniform distribution subject to two constraints: d_i
+    <= 1/k for every example i, and every column found so far has an edge of at most Γ − ν. If no d
+    meets these constraints, some convex combination of these columns has a soft margin of at least
+    Γ − ν, and the run ends.
 
-    The paper solves a linear program for the weights w once, at the end of the run. This class
-    solves the program in every round, so the bracket [lower, upper] of the value is as narrow as
-    the columns allow. The paper writes 1/ν for the cap 1/k, and δ for the accuracy. The accuracy ν
-    of this class is tol divided by the size of the atoms, such as the radius of an l1 ball.
+    The paper solves the linear program for the weights w only at the end. This class solves it in
+    every round, so the bracket [lower, upper] is as narrow as the columns allow. The paper writes
+    1/ν for the cap 1/k, and δ for the accuracy. The accuracy ν of this class is tol divided by the
+    size of the atoms, such as the radius of an l1 ball.
 
-    If tol is small, each of the first rounds changes d only a little, because the largest edge
-    needs to decrease only by ν. A larger tol or ``method="auto"`` is then faster.
+    If tol is small, the first rounds change d only a little. A larger tol or ``method="auto"`` is
+    then faster.
 
     References
     ----------
@@ -63,8 +63,8 @@ class SoftBoost(Method):
     def check(self, game: Game) -> None:
         """Raise an InputError if SoftBoost or its subclass TotalBoost cannot solve the game.
 
-        SoftBoost needs the relaxation `HardMargin` or `Capped`, and TotalBoost needs `HardMargin`.
-        The domain of the weights must have atoms, as an l1 ball has.
+        SoftBoost needs `HardMargin` or `Capped`, and TotalBoost needs `HardMargin`. Both need a
+        domain with atoms, such as an l1 ball.
         """
         # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
         instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
@@ -72,13 +72,13 @@ class SoftBoost(Method):
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a proved bound on the number of rounds: 2 log(m/k)/ν² rounded up, plus 2.
+        """Return the proved bound 2 log(m/k)/ν², rounded up, plus 2, on the number of rounds.
 
         Here m is the number of examples, 1/k is the largest weight of an example, and ν is the
-        accuracy. In one of the two additional rounds no distribution meets the constraints on the
-        edges. The other round evaluates the last distribution. The result is nan if the weak
-        learner may miss the best edge by tol or more.
+        accuracy. The result is nan if the weak learner may miss the best edge by tol or more.
         """
+        # One additional round finds that no distribution meets the edge constraints, and the other
+        # evaluates the last distribution.
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
         spread = game.entropy_range
@@ -89,7 +89,7 @@ class SoftBoost(Method):
 
 
 class SoftBoostRun(Booster):
-    """A run of SoftBoost, which projects the uniform distribution onto a smaller set in each round.
+    """A run of SoftBoost, which adds an edge constraint to the projection in each round.
 
     Γ is the smallest edge so far, ν is the accuracy, and the m examples have the cap 1/k. The bound
     on the rounds follows from the dual function D of the projection (`ProjectionDual`).
@@ -111,21 +111,20 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = projector(game.relaxation, 1.0)
         self.least = math.inf
-        """The smallest edge that the weak learner has returned so far."""
+        """The smallest edge so far."""
         self.multipliers = np.zeros(0)
-        """The multiplier of the edge constraint of each column in the last entropy projection."""
+        """The multipliers of the edge constraints in the last entropy projection."""
         self.infeasible = False
-        """Whether no distribution meets the constraints on the edges of the columns. If so, one
-        more round follows, and then the run ends."""
+        """Whether no distribution meets the edge constraints, so that the next round is the
+        last."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and compute d by an entropy projection.
+        """Add the column `best`, solve the linear program, and compute d by entropy projection.
 
-        The new d is the distribution nearest to the uniform distribution among those with small
-        edges. Return None if the constraints on the edges were infeasible in the previous round.
+        Return None if the edge constraints were infeasible in the previous round.
         """
         if self.infeasible:
             self.end(

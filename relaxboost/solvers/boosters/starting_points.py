@@ -1,4 +1,4 @@
-"""The first weights w of a run, and functions that check whether a method accepts a game."""
+"""The first weights of a run, and checks whether a method accepts a game."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from relaxboost.solvers.rounds import Booster
 def check_relaxation(
     method: Method, game: Game, accepted: tuple[type, ...], purpose: str, instead: str = "auto"
 ) -> None:
-    """Raise an InputError unless the game's relaxation belongs to one of the `accepted` classes.
+    """Raise an InputError unless the game's relaxation is of an `accepted` class.
 
-    `purpose` says what the method is for, as in "is for HardMargin()". The error message consists
-    of the name of the method, `purpose`, the relaxation of the game, and the advice to use the
-    method with the name `instead`.
+    `purpose` says what the method is for, as in "is for HardMargin()". The message recommends the
+    method `instead`.
     """
     if not isinstance(game.relaxation, accepted):
         raise InputError(
@@ -29,10 +28,9 @@ def check_relaxation(
 
 
 def check_atoms(method: Method, game: Game) -> None:
-    """Raise an InputError if the domain of the weights of a game has no atoms.
+    """Raise an InputError if the domain of a game has no atoms.
 
-    Methods that change the weights of single columns need atoms. The error message names the class
-    of `method`.
+    Methods that change the weights of single columns need atoms.
     """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
@@ -45,7 +43,7 @@ def check_atoms(method: Method, game: Game) -> None:
 def check_polyhedral(caller: str, game: Game, instead: str) -> None:
     """Raise an InputError if the relaxation is not polyhedral.
 
-    The error message begins with `caller`, such as "MLPBoost()", and recommends `instead`, such as
+    The message starts with `caller`, such as "MLPBoost()", and recommends `instead`, such as
     `method="auto"`.
     """
     if game.linear_form is None:
@@ -56,11 +54,10 @@ def check_polyhedral(caller: str, game: Game, instead: str) -> None:
 
 
 def starting_point(game: Game) -> MovingHypothesis:
-    """Return the weights of the hypotheses from which a run on a game starts.
+    """Return the hypothesis weights from which a run on a game starts.
 
-    The returned object stores the weights together with their margins `u`. Its method `direction`
-    returns the change of the margins for a step towards a hypothesis, and its method `move` takes
-    the step. The docstring of `Method` contains an example.
+    The result stores the weights with their margins `u`. Its method `direction` returns the margin
+    change of a step towards a hypothesis, and `move` takes the step. See the example of `Method`.
 
     Parameters
     ----------
@@ -75,7 +72,7 @@ def starting_point(game: Game) -> MovingHypothesis:
 
 
 def active_set(game: Game) -> ActiveSet:
-    """Return the weights of the hypotheses from which a run on a game starts, as an `ActiveSet`.
+    """Return the hypothesis weights from which a run on a game starts, as an `ActiveSet`.
 
     The domain of the weights must have atoms, as an l1 ball has.
     """
@@ -84,11 +81,10 @@ def active_set(game: Game) -> ActiveSet:
 
 
 class Unbegun(Booster):
-    """A booster with a single round, which replaces a method that could not start.
+    """A one-round booster in place of a method that could not start.
 
-    The round evaluates the bounds on the value for the weights of `starting_point` and the
-    distribution `f.center(m)`, so that the run has a result. The method `advance` then raises the
-    error that prevented the start.
+    Its round gives bounds for `starting_point` and `f.center(m)`. `advance` then raises the error
+    of the method.
     """
 
     inner = "lost"

@@ -1,4 +1,4 @@
-"""TotalBoost (Warmuth, Liao & Rätsch 2006), which is SoftBoost for the hard margin."""
+"""TotalBoost (Warmuth, Liao & Rätsch 2006): SoftBoost for the hard margin."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from relaxboost.solvers.boosters.softboost import SoftBoost
 
 @dataclass(frozen=True)
 class TotalBoost(SoftBoost):
-    """TotalBoost, which projects the uniform distribution onto the distributions with small edges.
+    """TotalBoost, which projects the uniform distribution onto those with small edges.
 
-    Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the
-    accuracy. The distribution d of the next round minimises the relative entropy to the uniform
-    distribution, subject to the constraint that every column found so far has an edge of at most Γ
-    − ν. If no d meets this constraint, some convex combination of these columns has a margin of at
-    least Γ − ν. The run then ends. `SoftBoost` is the same algorithm with the additional constraint
-    d_i <= 1/k for `Capped(k)`. The docstring of `SoftBoostRun` proves the bound on the rounds of
-    both algorithms.
+    Let Γ be the smallest edge so far, and let ν be the accuracy. The distribution d of the next
+    round minimises the relative entropy to the uniform distribution, subject to an edge of at most
+    Γ − ν for every column found so far. If no d meets this constraint, some convex combination of
+    these columns has a margin of at least Γ − ν, and the run ends. `SoftBoost` adds the constraint
+    d_i <= 1/k for `Capped(k)`. `SoftBoostRun` has the proof of the bound on the rounds.
 
     References
     ----------

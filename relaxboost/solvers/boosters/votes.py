@@ -1,4 +1,4 @@
-"""The code that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
+"""The game check and the weights that AdaBoost and AdaBoost* share."""
 
 from __future__ import annotations
 
@@ -21,19 +21,16 @@ from relaxboost.solvers.method import Method
 
 @dataclass(frozen=True)
 class HardMarginMethod(Method):
-    """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
+    """A base class for methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The l1 norm of the weights w of AdaBoost may exceed the radius r of the ball. Both bounds and
-    the solution are computed from w scaled to the norm r.
+    The l1 norm of AdaBoost's weights w may exceed the radius r of the ball. Both bounds and the
+    solution are computed from w scaled to the norm r.
     """
 
     cold = "always starts from w = 0"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method cannot solve the game.
-
-        The game must have the relaxation `HardMargin` and the domain `L1Ball`.
-        """
+        """Raise an InputError unless the game has `HardMargin` over an `L1Ball`."""
         purpose = "maximises the hard margin and accepts no relaxation"
         check_relaxation(self, game, (HardMargin,), purpose)
         if not isinstance(game.over, L1Ball):
@@ -44,16 +41,15 @@ class HardMarginMethod(Method):
 
 
 class Votes(ActiveSet):
-    """The weights w of AdaBoost, and the same weights scaled to the radius r of the l1 ball.
+    """The weights w of AdaBoost, unscaled and scaled to the radius r of the l1 ball.
 
-    The attributes `weights` and `u` contain the scaled weights r w/‖w‖_1 and their margins.
+    The attributes `weights` and `u` are the scaled weights r w/‖w‖_1 and their margins.
     """
 
     raw: Vector
-    """The margins of the examples for the unscaled weights w of AdaBoost. Each round stores a new
-    array here."""
+    """The margins for the unscaled weights. Each round stores a new array."""
     norm: float
-    """The l1 norm of the unscaled weights w of AdaBoost."""
+    """The l1 norm of the unscaled weights."""
 
     def __init__(self, game: Game) -> None:
         assert isinstance(game.over, AtomicSet)
@@ -64,16 +60,13 @@ class Votes(ActiveSet):
 
     @property
     def log_risk(self) -> float:
-        """The logarithm of the exponential risk (1/m) Σ exp(−u_i) of AdaBoost.
-
-        The sum is over the m examples, and u contains their margins for the unscaled weights.
-        """
+        """The logarithm of AdaBoost's exponential risk for the unscaled weights."""
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:
         """Add the step `eta` to the unscaled weight of the hypothesis `best`.
 
-        `column` contains the margin of each example for this hypothesis.
+        `column` contains its margins.
         """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))
@@ -89,10 +82,10 @@ class Votes(ActiveSet):
     def reduce_potential(self, rho: float) -> None:
         """Multiply w by the factor s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − u_i)).
 
-        The sum is over the m examples i, ρ is `rho`, and u_i is the margin of example i. The
-        theorem on AdaBoost* assumes that the sum is at most m at the start of a stage. For s = 0
-        the sum is m, and s is 0 if the search finds no smaller sum.
+        The sum is over the examples i with the margins u_i, and ρ is `rho`.
         """
+        # The theorem on AdaBoost* assumes that the sum is at most m at the start of a stage. For s
+        # = 0 the sum is m, and s is 0 if the search finds no smaller sum.
         from scipy.optimize import minimize_scalar
 
         excess = rho * self.norm - self.raw

@@ -1,1 +1,1 @@
-"""The bundle method for convex functions, which needs only their values and subgradients."""
+"""A bundle method for convex functions with known values and subgradients."""

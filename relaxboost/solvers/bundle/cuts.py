@@ -1,4 +1,4 @@
-"""Cuts of a convex function, and weighted averages of cuts, with bounds on the rounding errors.
+"""Cuts of a convex function and their weighted averages, with rounding error bounds.
 
 A cut of a convex function is an affine function below it.
 """
@@ -16,9 +16,8 @@ from relaxboost._core.rounding import down, roundoff
 class Cut(NamedTuple):
     """An affine function below a convex function R: offset + <slope, w> <= R(w) for all w.
 
-    Rounding errors make `slope` inexact. The inequality holds for some exact slope, and each entry
-    of `slope` differs from the exact entry by at most `error`. Lower bounds that are derived from a
-    cut take this error into account.
+    The inequality holds for some exact slope, each entry of which differs from `slope` by at most
+    `error`.
     """
 
     offset: float
@@ -27,33 +26,29 @@ class Cut(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Cuts of a convex function R(w), which are affine functions below R, stored as arrays.
-
-    Each array has an entry or a row for each cut.
-    """
+    """Cuts of a convex function, with one entry or row of each array for each cut."""
 
     offset: Vector
-    """The offsets of the cuts offset + <slope, w>, with one entry for each cut."""
+    """The offsets of the cuts offset + <slope, w>."""
     slope: Matrix
-    """The slopes of the cuts offset + <slope, w>, with a row for each cut and a column for each
-    weight in w."""
+    """The slopes of the cuts: a row for each cut, and a column for each entry of w."""
     error: Matrix
-    """A bound on the rounding error of each entry of the array `slope`."""
+    """A bound on the rounding error of each entry of `slope`."""
 
     def at(self, kept: Any) -> Cuts:
-        """Return the cuts with the given indices, or the cuts that a Boolean mask selects."""
+        """Return the cuts with the given indices or Boolean mask."""
         return Cuts(*(x[kept] for x in self))
 
 
 def average(cuts: Cuts, weights: Vector, group: Whole) -> Cut | None:
     """Average the cuts of each group, and return the sum of these averages.
 
-    A group contains cuts of one convex function, which are affine functions below it. If every
-    group has a positive weight, the result is a cut of the sum of these convex functions.
+    A group contains cuts of one convex function. If every group has a positive weight, the result
+    is a cut of the sum of these functions.
 
-    A solver has computed the `weights`, so they may be inexact. Negative weights are replaced by 0,
-    and the weights of each group are divided by their sum. A group without a positive weight
-    contributes 0. The result is None if a weight is not finite or if no weight is positive.
+    The `weights` of a solver may be inexact: negative weights count as 0, and the weights of each
+    group are normalised. A group without a positive weight contributes 0. The result is None if a
+    weight is not finite or if no weight is positive.
     """
     # Interior point methods return tiny negative multipliers for inactive cuts.
     alpha = np.maximum(weights, 0.0)

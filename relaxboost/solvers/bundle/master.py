@@ -1,4 +1,4 @@
-"""The master programs of the bundle method. The cone solver Clarabel solves them."""
+"""The master programs of the bundle method, solved by Clarabel."""
 
 from __future__ import annotations
 
@@ -13,49 +13,46 @@ from relaxboost.relaxations.cone_solver import SOLVER_TOLERANCE
 from relaxboost.solvers.bundle.cuts import Cuts
 
 LEAST_PRICE = 1e4 * SOLVER_TOLERANCE
-"""The smallest price of a weight in the master programs, which measure each weight in a unit. The
-price is the amount that one unit adds to the l1 penalty, divided by the size of the cuts. If the
-price is smaller, the program uses a larger unit, because the multipliers that Clarabel returns have
-errors of about its tolerance. If these errors exceed the prices, the lower bound is useless."""
+# The multipliers that Clarabel returns have errors of about its tolerance. If these errors exceed
+# the prices, the lower bound is useless. The programs therefore use a larger unit for smaller
+# prices.
+"""The smallest price of a weight: the l1 penalty of one unit, divided by the size of the cuts."""
 SMALLEST = float(np.finfo(np.float64).tiny) ** 0.5
-"""The smallest size of the cuts by which the programs are scaled. A program with a smaller size is
-not scaled, because the reciprocal of the squared size may overflow. So small a size is a rounding
-error of 0."""
+# A smaller size is a rounding error of 0, and the reciprocal of its square may overflow.
+"""The smallest size of the cuts that is scaled to 1."""
 
 
 class Feasible(NamedTuple):
-    """The set of weights w over which the bundle method minimises, with a penalty on w.
+    """The feasible set and the penalty for the weights w of the bundle method.
 
     The penalty is Ω(w) = (square/2)‖s w‖₂² + absolute · ‖s w‖₁. The vector s is `scale`, and s w is
     the entrywise product.
     """
 
     scale: Vector
-    """The positive factors s of the weights in the penalty, with one factor for each weight."""
+    """The positive factor of each weight in the penalty."""
     nonnegative: bool
-    """Whether the set contains only weights w >= 0."""
+    """Whether all weights must be >= 0."""
     square: float = 0.0
     absolute: float = 0.0
     radius: float = math.inf
-    """The largest norm ‖s w‖₁ of the weights w in the set, where s is `scale`. It is inf if there
-    is no limit."""
+    """The largest norm ‖s w‖₁, or inf if there is no limit. The vector s is `scale`."""
     full: bool = False
-    """Whether the norm ‖s w‖₁ equals `radius` for all weights w in the set, where s is `scale`. If
-    this field is True, `nonnegative` must be True."""
+    """Whether ‖s w‖₁ must equal `radius`. This requires `nonnegative`."""
     euclidean: float = math.inf
-    """The largest norm ‖w‖₂ of the weights w in the set. It is inf if there is no limit."""
+    """The largest norm ‖w‖₂, or inf if there is no limit."""
 
 
 class Master:
-    """The master programs of the bundle method, which minimise the sum of a penalty and a model.
+    """The master programs of the bundle method, which minimise a penalty plus a model.
 
     The variables of a program are the weights w and, for each group of cuts, a height that is at
     least every cut of the group. The model is the sum of the heights.
 
-    The programs scale all variables, so Clarabel reads numbers of moderate size. Let `size` be the
-    largest absolute offset of the cuts or, if the offsets are about 0, their largest slope. The
-    first variables are z = w / (`size` · `unit`). If the program needs ‖s w‖₁ and w may be
-    negative, variables y >= |z| follow. The last variables are the heights divided by `size`.
+    The variables are scaled to moderate size. Let `size` be the largest absolute offset of the cuts
+    or, if the offsets are about 0, their largest slope. The first variables are z = w / (`size` ·
+    `unit`). If the program needs ‖s w‖₁ and w may be negative, variables y >= |z| follow. The last
+    variables are the heights divided by `size`.
 
     Parameters
     ----------
@@ -64,7 +61,7 @@ class Master:
     groups : int
         The number of groups.
     unit : array of shape (d,)
-        The unit of each weight: a change of the weight by one unit changes the cuts by about 1.
+        The change of each weight that changes the cuts by about 1.
     """
 
     def __init__(self, feasible: Feasible, groups: int, unit: Vector) -> None:
@@ -128,11 +125,10 @@ class Master:
             self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
-        """Add to all programs the constraint that the vector right/size − rows · x lies in a cone.
+        """Add the constraint "right/size − rows · x lies in a cone" to all programs.
 
-        `cone` is the name of the cone in Clarabel, x are the scaled variables, and `size` is the
-        number by which the program divides their values. `entries` contains the nonzero values of
-        the matrix `rows`, with their row indices and their column indices.
+        `cone` is the name of the cone in Clarabel, and x are the scaled variables. `entries`
+        contains the nonzero values of `rows`, their row indices and their column indices.
         """
         for values, rows, columns in entries:
             made = np.array([values, rows + self._right.size, columns])
@@ -141,10 +137,9 @@ class Master:
         self._cones.append((cone, right.size))
 
     def minimise(self, cuts: Cuts, group: Whole) -> tuple[Vector, Vector] | None:
-        """Return weights that minimise the penalty plus the model, and the multipliers of the cuts.
+        """Return weights that minimise penalty plus model, and the multipliers of the cuts.
 
-        The model is the sum over the groups of the largest cut of each group. Both arrays are only
-        as accurate as Clarabel. The result is None if Clarabel fails.
+        Both are only as accurate as Clarabel. The result is None if Clarabel fails.
         """
         rows, size = self._scaled(cuts, group)
         found = self._solve(size * self._curvature, self._costs, rows, -cuts.offset, size)
@@ -153,8 +148,7 @@ class Master:
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
         """Return the weights nearest to `centre` at which penalty plus model is at most `level`.
 
-        The model is the sum over the groups of the largest cut of each group. The penalty must have
-        no quadratic term. The result is None if Clarabel finds no such weights.
+        The penalty must have no quadratic term. The result is None if Clarabel fails.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.

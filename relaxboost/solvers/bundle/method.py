@@ -1,17 +1,15 @@
-"""The bundle method for convex functions, which needs only their values and subgradients.
+"""A bundle method for convex functions with known values and subgradients.
 
 The objective is F(w) = Ω(w) + Σ_g R_g(w) over a convex set, where Ω is a penalty in closed form.
-Every evaluation returns a cut for each group g, which is an affine function below R_g. The maximum
-of the cuts of a group is a model of R_g. The master program minimises Ω plus the models, and the
-method evaluates F at the minimiser (Kelley 1960). A weighted average of cuts is also below R_g, so
-it gives a lower bound on the minimum of F. The multipliers of the master program are the best
-weights of this average. The lower bound is valid for any weights, so it does not depend on the
-accuracy of the solver.
+Each evaluation returns a cut for each group g, an affine function below R_g. The maximum of a
+group's cuts is a model of R_g. The master program minimises Ω plus the models, and the method
+evaluates F at the minimiser (Kelley 1960). A weighted average of cuts is also below R_g, and gives
+a lower bound on the minimum of F. The best weights of this average are the multipliers of the
+master program. Since any weights give a valid bound, solver errors cannot make it wrong.
 
-Without a strongly convex Ω, the minimisers of the models oscillate. The level method then evaluates
-F at a point where Ω plus the models is at most a level between the lower and the upper bound. Among
-these points the method takes the point nearest to the best point so far (Lemaréchal, Nemirovskii &
-Nesterov 1995).
+Without a strongly convex Ω, the minimisers of the models oscillate. The level method therefore
+evaluates F where Ω plus the models is at most a level between the two bounds, at the point nearest
+to the best one so far (Lemaréchal, Nemirovskii & Nesterov 1995).
 """
 
 from __future__ import annotations
@@ -32,50 +30,43 @@ from relaxboost.solvers.bundle.master import Feasible, Master
 
 
 class ConvexObjective(Protocol):
-    """A convex function F = Ω + Σ_g R_g of weights w, which the bundle method minimises.
+    """A convex function F = Ω + Σ_g R_g of weights w, for the bundle method.
 
-    Ω is a penalty in closed form. For each group g, R_g is a convex function. The method knows R_g
-    only by cuts, which are affine functions below R_g.
+    Ω is a penalty in closed form. The convex functions R_g are known only by cuts, which are affine
+    functions below R_g.
     """
 
     @property
     def feasible(self) -> Feasible:
-        """The penalty Ω of this objective, and the set of weights w over which it is minimised."""
+        """The penalty Ω and the feasible set of w."""
 
     def at(self, w: Vector, *, clock: Clock) -> Any:
-        """Evaluate the objective F at the weights `w`.
+        """Evaluate F at the weights `w`.
 
         Return an object with the attributes `w`, `value` (the number F(w)) and `cuts` (a cut for
         each group).
         """
 
     def lower(self, cut: Cut) -> float:
-        """Return a lower bound on the minimum of the objective F.
-
-        The argument `cut` is an affine function that is at most Σ_g R_g everywhere, where F = Ω +
-        Σ_g R_g.
-        """
+        """Return a lower bound on the minimum of F from a cut of Σ_g R_g."""
 
     def project(self, w: Vector) -> Vector:
-        """Return feasible weights close to the given weights `w`."""
+        """Return feasible weights close to `w`."""
 
 
 class BundleRound(NamedTuple):
-    """The result of a round of the bundle method: a new point and the best lower bound so far."""
+    """A round of the bundle method: the new point and the best lower bound so far."""
 
     point: Any
-    """The weights that this round evaluated, with the value of the objective and its cuts, as
-    `ConvexObjective.at` returned them."""
+    """The result of `ConvexObjective.at` for the evaluated weights."""
     lower: float
-    """The best lower bound on the minimum of the objective that the bundle method has proved so
-    far."""
+    """The best proved lower bound on the minimum of the objective so far."""
 
 
 class CuttingPlanes:
-    """A model of Σ_g R_g that the bundle method builds from cuts.
+    """A cutting-plane model of Σ_g R_g.
 
-    The model is the sum over the groups g of the largest cut of group g, and is therefore at most
-    Σ_g R_g for every w.
+    The model is the sum of the largest cut of each group, and at most Σ_g R_g everywhere.
 
     Parameters
     ----------
@@ -87,7 +78,7 @@ class CuttingPlanes:
         The maximum number of cuts to keep. The cuts that have been inactive for the most rounds
         are dropped first.
     unit : array of shape (d,)
-        The unit of each weight: a change of the weight by one unit changes F by about 1.
+        The change of each weight that changes F by about 1.
     floors : array of shape (groups,), optional
         A lower bound <= 0 on each R_g. Floors may be passed only if Ω is nonnegative. The model
         has a constant cut for each floor, and never drops these cuts.
@@ -108,22 +99,20 @@ class CuttingPlanes:
         self.unit = unit
         first = np.zeros(0) if floors is None else floors
         self._permanent = first.size
-        """The number of constant cuts of the model, which come from `floors`. They are the first
-        cuts and are never dropped."""
+        """The number of constant cuts from `floors`, which come first and are never dropped."""
         self._floors = np.full(groups, -np.inf) if floors is None else floors
         # No term is above 0, so that the factor covers the rounding of the sum.
         self.floor = float(self._floors.sum()) * (1.0 + 2.0 * roundoff(groups))
-        """The lower bound on the minimum of F that follows from `floors`. It is −inf without
-        `floors`."""
+        """The lower bound on the minimum of F that follows from `floors`, or −inf without them."""
         zero = np.zeros((first.size, unit.size))
         self.cuts = Cuts(first, zero, zero)
         self.group = np.arange(first.size)
         self.idle = np.zeros(first.size, dtype=np.int64)
-        """For each cut of the model, the number of rounds for which it has been inactive."""
+        """The number of rounds for which each cut has been inactive."""
         self._known = set(self._keys(self.cuts, self.group))
 
     def of(self, objective: ConvexObjective) -> CuttingPlanes:
-        """Return a copy of this model for another objective F, which has the same functions R_g."""
+        """Return a copy of this model for another objective with the same functions R_g."""
         made = copy(self)
         # The set of keys is changed in place, so each model needs its own.
         made._known = set(self._known)
@@ -136,10 +125,9 @@ class CuttingPlanes:
         return [row.tobytes() for row in np.column_stack([group, cuts.offset, cuts.slope])]
 
     def add(self, cuts: Cuts) -> None:
-        """Add a cut for each group g, which is an affine function below R_g.
+        """Add a cut for each group.
 
-        A cut is skipped if the model already has this cut, or if the lower bound on R_g in `floors`
-        implies it.
+        Known cuts, and cuts that `floors` implies, are skipped.
         """
         keys = self._keys(cuts, np.arange(self.groups))
         says = (cuts.offset > self._floors) | cuts.slope.any(axis=1)
@@ -152,12 +140,13 @@ class CuttingPlanes:
         self.idle = np.append(self.idle, np.zeros(len(new), dtype=np.int64))
 
     def minimise(self) -> tuple[Vector | None, float]:
-        """Minimise the penalty plus the model. Return the minimiser and a lower bound on min F.
+        """Minimise penalty plus model.
 
-        The lower bound follows from the averages of the cuts, weighted by their multipliers, and
-        not from the optimal value that the solver reports. If Clarabel fails, the minimiser is
-        None, and the lower bound is the attribute `floor`.
+        Return the minimiser and a lower bound on min F. If Clarabel fails, the
+        minimiser is None, and the lower bound is `floor`.
         """
+        # The lower bound follows from averages of the cuts, and not from the value that Clarabel
+        # reports.
         found = self.master.minimise(self.cuts, self.group)
         if found is None:
             warnings.warn(
@@ -201,12 +190,11 @@ class CuttingPlanes:
 def rounds(
     model: CuttingPlanes, point: Any, clock: Clock, patience: int, level: float | None = None
 ) -> Iterator[BundleRound]:
-    """Run the bundle method from a point, and yield the result of each round.
+    """Run the bundle method from a point, and yield each round.
 
-    `point` is a result of `ConvexObjective.at`. The method ends after `patience` rounds in a row
-    that improve neither the upper nor the lower bound on the minimum, which rounding errors can
-    cause. If `level` is a number between 0 and 1, the method is the level method, which needs a
-    penalty Ω without a quadratic term.
+    `point` is a result of `ConvexObjective.at`. Because of rounding errors, the method ends after
+    `patience` rounds in a row that improve neither bound. A `level` between 0 and 1 selects the
+    level method, which needs a penalty Ω without a quadratic term.
     """
     best = point
     # In badly scaled weights, the multipliers of the solver may prove less than the first cuts do.

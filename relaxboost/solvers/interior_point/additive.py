@@ -8,12 +8,11 @@ matrix Θ with the entries θ_i of the examples i,
 
     yᵀ (Aᵀ Θ⁻¹ A + D⁻¹) y = Σ u(x_i)²/θ_i + Σ (jump at cut j)²/(4 D_j).
 
-The right-hand side is the objective of a penalised additive model. The matrix on the left-hand side
-is never formed. Its product with a vector takes two passes over the levels of all examples.
+The right-hand side is the objective of a penalised additive model. The matrix on the left is never
+formed, since a product with it takes only two passes over the levels of all examples.
 
-The preconditioner adds two approximate solutions. The first solves the tridiagonal equations of
-each feature separately. The second solves the equations of all features together, restricted to
-some cuts with large D_j.
+The preconditioner adds two approximate solutions: of the tridiagonal equations of each feature, and
+of the equations of all features on some cuts with large D_j.
 
 References
 ----------
@@ -37,10 +36,9 @@ from relaxboost.solvers.interior_point.block import diagonal_gram
 from relaxboost.solvers.interior_point.factor import Factor
 
 MAX_CG_ITERATIONS = 1000
-"""The maximum number of conjugate gradient iterations for one right-hand side. Well-conditioned
-equations need ten to a hundred iterations. If the maximum is reached, the following steps of the
-interior point method factorise the matrix of the equations instead, unless the matrix is too
-large."""
+# Well-conditioned equations need ten to a hundred. At the maximum, later steps factorise the matrix
+# instead, unless it is too large.
+"""The maximum number of conjugate gradient iterations for one right-hand side."""
 
 
 def _cuts_together(entries: int) -> int:
@@ -191,7 +189,7 @@ class Additive:
     """Conjugate gradients for the matrix M = Bᵀ diag(inverse) B + diag(1/D, 0) + ρ e eᵀ.
 
     M is the matrix of Newton's equations for the columns; see `ByColumns`. B is [A, −1], where A is
-    the game matrix and −1 is a column in which all entries are −1.
+    the game matrix and −1 a column of entries −1.
 
     Parameters
     ----------
@@ -200,7 +198,7 @@ class Additive:
     inverse : array of shape (m,)
         The reciprocals of the diagonal entries of the matrix K for the m examples.
     D : array of shape (n,)
-        The diagonal of the matrix D in Newton's equations, with a positive entry for each stump.
+        The positive diagonal of the matrix D in Newton's equations.
     e : array of shape (n + 1,)
         The vector e of the outer product e eᵀ.
     rho : float
@@ -220,8 +218,8 @@ class Additive:
         # and a third of the digits would leave gaps of 1e-4 to 1e-6. Half of them cost little.
         digits = 1.0 / 2.0 if (e[:-1] == 1.0).all() else 1.0 / 3.0
         self._tolerance = float(np.finfo(np.float64).eps) ** digits
-        """Conjugate gradients stop when the norm of the residual is at most this number times the
-        norm of the right-hand side. The preconditioner defines the norm."""
+        """The largest residual of a solution, relative to the right-hand side, in the
+        preconditioner's norm."""
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
@@ -232,7 +230,7 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of conjugate gradient iterations that a call of `solve` has needed."""
+        """The largest number of conjugate gradient iterations of a `solve` call."""
 
     def _times(self, y: Vector) -> Vector:
         out: Vector = _product(*self._levels, self._inverse, y)
@@ -247,10 +245,10 @@ class Additive:
         return out
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution x of M x = h to within the tolerance.
+        """Solve M x = h to within the tolerance.
 
-        If the tolerance is not reached within the maximum number of iterations, return the last
-        iterate. Raise `TimeUp` if the time limit of the run has been reached.
+        After the maximum number of iterations, return the last iterate. Raise `TimeUp` at the time
+        limit.
         """
         x = np.zeros_like(h)
         r = h.copy()

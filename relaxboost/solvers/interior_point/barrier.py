@@ -1,4 +1,4 @@
-"""Linear inequalities of the interior point method, each with a slack and a multiplier."""
+"""Linear inequalities of the interior point method, with slacks and multipliers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
-"""The length of a step of the interior point method, divided by the length at which a slack or a
-multiplier becomes zero. 0.995 is a typical value (Wright 1997, Section 10.4)."""
+# At the boundary, a slack or a multiplier becomes zero. 0.995 is a typical value (Wright 1997,
+# Section 10.4).
+"""The step length as a fraction of the length to the boundary."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
-"""The smallest slack that the interior point method stores. A multiplier of 1 divided by such a
-slack is about 1e77, and the square of this quotient is still a finite double."""
+# A multiplier of 1 divided by this slack is about 1e77, and its square is still a finite double.
+"""The smallest stored slack."""
 
 
 class Barrier:
-    """The inequalities of an interior point method, each with a positive slack and a multiplier.
+    """Inequalities, each with a positive slack and a multiplier.
 
     Parameters
     ----------
     slack : array
         The slacks at the start. An entry that is not an inequality must be 1.
     centre : float or array
-        The product of slack and multiplier of every inequality at the start.
+        The initial product of slack and multiplier of each inequality.
     live : boolean array
         A mask of the entries that are inequalities. The other entries, such as infinite bounds of
         variables, have the multiplier 0.
@@ -38,7 +39,7 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """The sum over all inequalities of the product of slack and multiplier."""
+        """The sum over all inequalities of slack times multiplier."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
@@ -47,14 +48,14 @@ class Barrier:
         return self.mult / self.slack
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the changes of the multipliers that make each product equal to `centre`.
+        """Return the multiplier changes that make each slack times multiplier equal to `centre`.
 
-        A product is a slack times its multiplier. The slacks are assumed to stay constant.
+        The slacks stay constant.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
-        """Return the sum of the products of slack and multiplier after a step.
+        """Return the sum of slack times multiplier after a step.
 
         The slacks move by `step` times `dslack`, and the multipliers by `dual_step` times `dmult`.
         """
@@ -62,10 +63,9 @@ class Barrier:
         return float(after.sum(where=self.live))
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the lengths of the longest steps that keep slacks and multipliers nonnegative.
+        """Return the longest steps, at most 1, that keep slacks and multipliers nonnegative.
 
-        The first length is for a step of the slacks along `dslack`, and the second length is for a
-        step of the multipliers along `dmult`. Both lengths are at most 1.
+        The slacks move along `dslack`, and the multipliers along `dmult`.
         """
         # A quotient by a tiny change is infinite, which is no limit to the step.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -74,8 +74,8 @@ class Barrier:
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
         """Set the slacks to `slack`, and move the multipliers by `dual_step` times `dmult`.
 
-        If rounding makes a new slack too small, it is replaced by `SMALLEST_SLACK` or by 0.5 % of
-        the earlier slack, whichever is larger.
+        A slack that rounding makes too small is replaced by `SMALLEST_SLACK` or by 0.5 % of the
+        earlier slack, whichever is larger.
         """
         # A step leaves at least this part of a slack. A smaller slack is an effect of rounding.
         kept = (1.0 - FRACTION_TO_BOUNDARY) * self.slack

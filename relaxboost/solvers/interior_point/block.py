@@ -1,8 +1,7 @@
 """The matrix K that the relaxation f adds to Newton's equations.
 
-The unknowns of f are the Newton steps of the distribution d, of the further variables z of the
-program that defines f, and of the multipliers of the equations of this program. The entries of d
-are always first.
+The unknowns of f are the steps of the distribution d, of the other variables z of the program that
+defines f, and of its multipliers, in this order.
 """
 
 from __future__ import annotations
@@ -16,61 +15,52 @@ from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
-    """The symmetric matrix K of those Newton equations `K t = h` that belong to the relaxation f.
+    """The symmetric matrix K of the Newton equations `K t = h` of the relaxation f.
 
     The vector t is the Newton step of the unknowns of f, and h is the right-hand side.
     """
 
     written = False
-    """Whether the method `gram` of this class needs the game matrix as a dense array."""
+    """Whether `gram` needs the game matrix as a dense array."""
     uncancelled: Vector | None = None
-    """The diagonal of the last result of `gram`, before the constraints of f reduced its entries.
-    The rounding error of each diagonal entry is proportional to this larger number. The attribute
-    is None if no entry was reduced."""
+    """The diagonal of the last result of `gram` before constraints of f reduced it, or None.
+
+    The rounding error of each diagonal entry is proportional to this larger number.
+    """
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return the product of this matrix K and the vector `t`."""
+        """Return the product K t."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
-        """Return the solution t of the equations K t = h with this matrix K."""
+        """Return the solution t of K t = h."""
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of the product Bᵀ K⁻¹ B for this matrix K.
+        """Return the lower triangle of Bᵀ K⁻¹ B.
 
-        The matrix B is [A, −1] in the rows of the distribution d and 0 in all other rows. A is the
-        game matrix, and −1 is a column in which all entries are −1.
+        The matrix B is [A, −1] in the rows of d and 0 in all other rows, where A is the game matrix
+        and −1 a column of entries −1.
         """
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side of the equations for d that remain after an elimination.
-
-        The elimination removes all other unknowns from the equations K t = h, and changes `h`.
-        """
+        """Reduce K t = h to the unknowns d, and return the reduced right-hand side."""
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution x of the equations K x = h, given the first m entries of x.
-
-        The argument `t` contains these entries, which are the step of the distribution d.
-        """
+        """Return the solution x of K x = h, given its first m entries `t`, the step of d."""
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add the Schur complement of the matrix K to the lower triangle of `gram`.
-
-        The Schur complement is the matrix that remains for the distribution d after all other
-        unknowns are eliminated.
-        """
+        """Add the Schur complement of K in d to the lower triangle of `gram`."""
 
 
 class Diagonal(Block):
-    """The diagonal matrix K of a relaxation f with only bounds on single variables.
+    """The diagonal matrix K of a relaxation with only bounds on single variables.
 
-    The entry of a variable is multiplier / slack, summed over its lower and its upper bound.
+    An entry is multiplier / slack, summed over the lower and the upper bound of a variable.
 
     Parameters
     ----------
@@ -86,7 +76,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the m diagonal entries of K that belong to the distribution d."""
+        """The reciprocals of the m diagonal entries for d."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:
@@ -113,8 +103,7 @@ class Diagonal(Block):
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
     """Return the lower triangle of Bᵀ diag(inverse) B for the matrix B = [A, −1].
 
-    A is the game matrix, and −1 is a column in which all entries are −1. The vector `inverse` has a
-    positive entry for each example.
+    A is the game matrix, and −1 a column of entries −1. `inverse` is positive.
     """
     n = bulk.n
     # The matrix is allocated once and filled in parts, since it may take most of the memory.

@@ -1,9 +1,9 @@
-"""The sparse matrix K of a relaxation f with linear constraints or cones, with a border.
+"""The sparse bordered matrix K of a relaxation f with linear constraints or cones.
 
-K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K has
-more than √m entries, where m is the number of examples. Without the border, K is often block
-diagonal, and each block is small and contains at most one entry of the distribution d. The rows and
-columns of K⁻¹ for d then form a diagonal matrix plus a matrix of low rank.
+K is the matrix that f adds to Newton's equations. Unknowns with more than √m entries in their row
+of K form the border, where m is the number of examples. The rest of K is often block diagonal, with
+small blocks that contain at most one entry of d each. The part of K⁻¹ for d is then diagonal plus
+low rank.
 
 For a linear program with the variables x = (d, z) and rows y = R x with multipliers η, K is
 [Θ, Rᵀ; R, −Θ_y⁻¹]. The diagonals Θ and Θ_y contain multiplier / slack, summed over the bounds of
@@ -30,9 +30,9 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 class Layout:
     """The division of the unknowns of the relaxation f into a border and blocks.
 
-    K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K
-    has more than √m entries for m examples, or has entries only in the columns of the border. The
-    entries of the distribution d are never in the border.
+    K is the matrix that f adds to Newton's equations. The border has the unknowns whose rows of K
+    have more than √m entries for m examples, or only entries in border columns. It never has
+    entries of the distribution d.
 
     Parameters
     ----------
@@ -52,21 +52,20 @@ class Layout:
         # An unknown that only the border determines would leave the rest singular.
         is_outer[m:] |= (K @ np.where(is_outer, 0.0, 1.0) == 0.0)[m:]
         self.whole = Partition(K, is_outer, m)
-        """The division of all unknowns into the border of the matrix K and its blocks."""
+        """The partition of all unknowns."""
         self.rest = Partition(K[m:, m:], is_outer[m:], m)
-        """The division of the unknowns other than d into a border and blocks. It belongs to the
-        submatrix of K that has only the rows and columns of these unknowns."""
+        """The partition of the unknowns other than d, for their submatrix of K."""
         of_d = np.isin(self.whole.inner, np.arange(m))
         is_alone = np.unique(self.whole.first[of_d]).size == m
         self.is_apart = is_alone and self.whole.are_blocks_small
-        """Whether the blocks are small, and no two entries of d are in the same block. Otherwise
-        the division saves no work, and K is factorised as a whole, which is more accurate."""
+        # Without this property, the division saves no work, and the whole factorisation is more
+        # accurate.
+        """Whether the blocks are small, and no two entries of d share a block. Otherwise K is
+        factorised as a whole."""
 
 
 class Partition:
-    """The division of the unknowns of a sparse symmetric matrix into a border and blocks.
-
-    Without the border, the matrix is block diagonal.
+    """A division of the unknowns of a sparse symmetric matrix into a border and diagonal blocks.
 
     Parameters
     ----------
@@ -82,28 +81,26 @@ class Partition:
         from scipy.sparse.csgraph import connected_components
 
         self.outer = np.flatnonzero(is_outer)
-        """The indices of the unknowns in the border of the matrix."""
+        """The indices of the unknowns in the border."""
         inner = np.flatnonzero(~is_outer)
         label = connected_components(K[inner][:, inner], directed=False)[1]
         size = np.bincount(label)[label]
         order = np.lexsort((label, size))
         self.inner = inner[order]
-        """The indices of the unknowns in the blocks of the matrix. The unknowns of a block are
-        neighbours, and the smallest blocks come first."""
+        """The indices of the unknowns in the blocks, block by block, with the smallest blocks
+        first."""
         self.size = size[order]
-        """For each unknown in `inner`, the number of unknowns in its block of the matrix."""
+        """The block size of each unknown in `inner`."""
         is_first = np.diff(label[order], prepend=-1) != 0
         self.first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-        """For each unknown in `inner`, the position in `inner` of the first unknown of its
-        block."""
+        """The position in `inner` of the first unknown of each unknown's block."""
         self.are_blocks_small = bool(size.sum() <= size.size**1.5)
-        """Whether the blocks of the matrix are so small that they have at most N√N entries for N
-        unknowns in the blocks."""
+        """Whether the blocks have at most N√N entries for their N unknowns."""
         self.is_border_dense = bool(is_long(K[inner][:, self.outer], m).any())
         """Whether a row of a block has more than √m entries in the border, for m examples."""
 
     def inverse(self, K: Any) -> Any:
-        """Return the inverse of the block diagonal part of the matrix, as a sparse matrix.
+        """Return the sparse inverse of the block-diagonal part of the matrix.
 
         Its rows and columns are in the order of `inner`.
 
@@ -131,20 +128,19 @@ class Partition:
 
 
 class ArrowFactor:
-    """A factor of a sparse symmetric matrix that is block diagonal except for a border.
+    """A factor of a sparse symmetric bordered block-diagonal matrix.
 
     Parameters
     ----------
     K : sparse matrix
         The matrix [F, V; Vᵀ, C], with its rows and columns in any order. F is block diagonal.
     partition : Partition
-        The division of the rows into the rows of F and the rows of C, which are the border.
+        The division of the rows into those of F and the border C.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a block of F is singular, or if T = C − Vᵀ F⁻¹ V is singular. T is the matrix for the
-        border after the blocks are eliminated.
+        If a block of F or the Schur complement T = C − Vᵀ F⁻¹ V is singular.
     """
 
     def __init__(self, K: Any, partition: Partition) -> None:
@@ -164,7 +160,7 @@ class ArrowFactor:
             raise np.linalg.LinAlgError("the border of Newton's matrix is singular")
 
     def solve(self, h: Array) -> Array:
-        """Return the solution t of K t = h. The array h has a column for each right-hand side."""
+        """Solve K t = h, where h has a column for each right-hand side."""
         # Solve for the border first, and substitute into the equations of the blocks.
         t = np.empty_like(h)
         border = self.solve_border(h[self._outer] - self._Y.T @ h[self._inner])
@@ -173,37 +169,31 @@ class ArrowFactor:
         return t
 
     def solve_border(self, h: Array) -> Array:
-        """Return the solution t of T t = h for the matrix T = C − Vᵀ F⁻¹ V.
-
-        T is the matrix of the equations for the border after all blocks are eliminated.
-        """
+        """Solve T t = h for the Schur complement T = C − Vᵀ F⁻¹ V of the border."""
         from scipy.linalg.lapack import dgetrs
 
         return np.asarray(dgetrs(*self._lu[:2], h)[0]) if h.size else h
 
     def quadratic(self, B: Any) -> Array:
-        """Return Bᵀ K⁻¹ B for a sparse matrix B, as an array."""
+        """Return the dense array Bᵀ K⁻¹ B for a sparse matrix B."""
         inner = B[self._inner]
         across = as_array(B[self._outer] - self._Y.T @ inner)
         blocks = as_array(inner.T @ (self._inverse @ inner))
         return np.asarray(blocks + across.T @ self.solve_border(across))
 
     def leading(self, m: int) -> tuple[Vector, Array]:
-        """Return two arrays a and Y that define the first m rows and columns of K⁻¹.
+        """Return a and Y for the first m rows and columns of K⁻¹, diag(a) + Y T⁻¹ Yᵀ.
 
-        This part of K⁻¹ is diag(a) + Y T⁻¹ Yᵀ, where T is the matrix of `solve_border`. No two of
-        the first m unknowns may be in the same block.
+        T is the matrix of `solve_border`. No two of the first m unknowns may share a block.
         """
         place = np.argsort(self._inner)[:m]
         return self._inverse.diagonal()[place], as_array(self._Y[place])
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
-    """Return a boolean array that marks the rows of a sparse matrix with more than √m entries.
-
-    Eliminating an unknown adds the outer product of its row with itself to a matrix. For a marked
-    row, this product has more than m entries.
-    """
+    """Mark the rows of a sparse matrix with more than √m entries."""
+    # Eliminating an unknown adds the outer product of its row with itself, which has more than m
+    # entries for a marked row.
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 
 
@@ -213,20 +203,18 @@ def as_array(matrix: Any) -> Array:
 
 
 class Bordered(Block):
-    """The matrix K that the relaxation f adds to Newton's equations, sparse and with a border.
+    """A sparse bordered matrix K of a relaxation f.
 
     Parameters
     ----------
     layout : Layout
-        The division of the unknowns, which is constant during a run.
+        The division of the unknowns, constant during a run.
     K : sparse matrix
-        The matrix K. Its first rows belong to the unknowns of f. Further rows may belong to
-        unknowns that the caller has added to make K sparse. The right-hand sides of these rows are
-        0.
+        The matrix K. Rows for unknowns that make K sparse may follow those of f. Their right-hand
+        sides are 0.
     times : callable
-        A function that returns the product of the exact matrix K and a vector. The product with `K`
-        would be less accurate, because `K` has rounding errors, and because the caller may have
-        changed its diagonal to make `K` nonsingular.
+        A function that returns the product of the exact matrix and a vector. `K` has rounding
+        errors, and its diagonal may have been changed to make it nonsingular.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:

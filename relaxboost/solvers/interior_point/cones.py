@@ -1,9 +1,8 @@
 """Cones of one kind and dimension, each with a slack s and a multiplier z.
 
-The slack s is in the interior of its cone, and the multiplier z is in the interior of the dual
-cone. Each cone adds the equations dz + H ds = r to Newton's equations, where ds and dz are the
-steps of s and z, and r is a right-hand side. The scaling matrix H is symmetric and satisfies H s =
-z.
+The slack s is inside its cone, and the multiplier z inside the dual cone. Each cone adds dz + H ds
+= r to Newton's equations, for the steps ds and dz and a right-hand side r. The scaling matrix H is
+symmetric and satisfies H s = z.
 
 For second-order cones, H is the scaling of Nesterov and Todd, a multiple of the identity plus two
 outer products with the signs + and −. For exponential cones with the barrier F, H also maps −∇F*(z)
@@ -21,7 +20,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 
 
 class Cones(ABC):
-    """Cones of the same kind and dimension, each with a slack s and a multiplier z.
+    """Cones of one kind and dimension, each with a slack s and a multiplier z.
 
     Row k of the arrays s and z belongs to cone k. The complementarity of a cone is s·z. On the
     central path with parameter μ, s·z is μ times the degree of the cone.
@@ -29,12 +28,10 @@ class Cones(ABC):
     Parameters
     ----------
     s : array of shape (number, dimension)
-        The slacks start near these points. The constructor moves a point into its cone if the point
-        is outside or close to the boundary. It moves the point s until s − 0.05 · size · `axis` is
+        The slacks start near these points. Each point s is moved until s − 0.05 · size · `axis` is
         inside the cone.
     least : float
-        The smallest size of a slack. If the largest absolute entry of a slack exceeds `least`, this
-        entry is the size.
+        The smallest size of a slack. The size of a larger slack is its largest absolute entry.
     mult : array of shape (number,)
         The approximate size of the multiplier of each cone at the start.
 
@@ -46,7 +43,7 @@ class Cones(ABC):
 
     degree: float
     axis: Vector
-    """A point in the interior of every cone of this kind. Its largest absolute entry is about 1."""
+    """A point inside every cone of this kind, with a largest absolute entry of about 1."""
 
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
         s = s.copy()
@@ -64,49 +61,41 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `s`, which is true if the row is inside its cone."""
+        """Return for each row of `s` whether it is inside its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return a boolean for each row of `z`, which is true if the row is inside the dual
-        cone.
-        """
+        """Return for each row of `z` whether it is inside the dual cone."""
         return self.inside(z)
 
     @abstractmethod
     def polar(self) -> Array:
-        """Return −∇F(s) at the slack s of each cone, for the barrier function F of the cone."""
+        """Return −∇F(s) for the slack s and the barrier function F of each cone."""
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone.
-
-        H is a symmetric matrix with H s = z, where s is the slack and z is the multiplier of the
-        cone.
-        """
+        """Compute the symmetric scaling matrix H of each cone, with H s = z."""
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return the product of the scaling matrix and the row of `x`, for each cone."""
+        """Multiply each row of `x` by the scaling matrix of its cone."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
         """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
 
-        s is the slack, z is the multiplier and H is the scaling matrix of the cone. The target of
-        the step is the point of the central path with the parameter `centre`. If `ds` and `dz`, the
-        steps of the predictor, are passed, r includes their second-order terms.
+        The step aims at the point of the central path with the parameter `centre`. With predictor
+        steps `ds` and `dz`, r includes their second-order terms.
         """
 
     @property
     def product(self) -> float:
-        """The sum over all cones of the product of slack and multiplier."""
+        """The sum over all cones of slack times multiplier."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the length of a step along `ds` and `dz`, at most 1, that stays inside all cones.
+        """Return the length, at most 1, of a step along `ds` and `dz` that stays inside all cones.
 
-        The slacks move along `ds` and the multipliers along `dz`. The result is at most 0.1 % less
-        than the largest possible length.
+        The result is at most 0.1 % less than the largest possible length.
         """
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
@@ -123,14 +112,14 @@ class Cones(ABC):
 
     @property
     def extra(self) -> int:
-        """The number of auxiliary unknowns that `entries` adds for all cones together."""
+        """The number of auxiliary unknowns that `entries` adds for all cones."""
         return 0
 
     def places(self) -> tuple[Whole, Whole]:
-        """Return the row and the column of each number that `entries` returns.
+        """Return the rows and columns of the numbers that `entries` returns.
 
-        The first indices belong to the slacks, one cone after the other. The indices of the
-        auxiliary unknowns follow.
+        The indices of the slacks come first, cone by cone, and those of the auxiliary unknowns
+        follow.
         """
         number, size = self.s.shape
         shape = (number, size, size)
@@ -140,15 +129,15 @@ class Cones(ABC):
         return rows.ravel(), columns.ravel()
 
     def entries(self) -> Vector:
-        """Return the entries of a sparse matrix that represents the scaling matrices of all cones.
+        """Return the entries of a sparse block-diagonal matrix for all scaling matrices.
 
-        The matrix is block diagonal. If it has rows for auxiliary unknowns, then their elimination
-        leaves the scaling matrices. The places of the entries never change.
+        Eliminating any auxiliary unknowns from the matrix leaves the scaling matrices. The places
+        of the entries never change.
         """
         return np.asarray(self.matrices().ravel())
 
     def matrices(self) -> Array:
-        """Return the scaling matrix H of each cone, shape (number, dimension, dimension)."""
+        """Return the scaling matrices, of shape (number, dimension, dimension)."""
         number, size = self.s.shape
         columns = [self.times(np.tile(unit, (number, 1))) for unit in np.eye(size)]
         return np.stack(columns, axis=2)
@@ -167,7 +156,7 @@ def _flip(x: Array) -> Array:
 
 
 class SecondOrderCones(Cones):
-    """The cones s_0 >= ‖s_1‖ of vectors s = (s_0, s_1), where s_0 is a number and s_1 is a vector.
+    """The cones s_0 >= ‖s_1‖ of vectors s = (s_0, s_1) with a number s_0.
 
     A cone of dimension 1 is a half line. The scaling matrix of a cone is H = (2 q qᵀ − J)/η², where
     J is diag(1, −1, …, −1). Each cone has a vector q with qᵀJ q = 1 and a number η.
@@ -234,9 +223,9 @@ class SecondOrderCones(Cones):
         return np.concatenate([diagonal, outer, outer, np.tile([-1.0, 1.0], number)])
 
     def rest(self) -> Array:
-        """Return two vectors u and v for each cone, as an array of shape (number, 2, dimension).
+        """Return u and v of H = I/η² + u uᵀ − v vᵀ for each cone.
 
-        The scaling matrix H of a cone is H = I/η² + u uᵀ − v vᵀ.
+        The array has the shape (number, 2, dimension).
         """
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
@@ -326,9 +315,8 @@ class ExponentialCones(Cones):
     def scale(self) -> None:
         """Compute the scaling matrix H of each cone.
 
-        Let s be the slack and z the multiplier of the cone, and let F be the barrier function. Let
-        z̃ = −∇F(s), and let s̃ be the point with −∇F(s̃) = z. The matrix H satisfies H s = z and H
-        s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ = s·z/3.
+        Let z̃ = −∇F(s), and let s̃ be the point with −∇F(s̃) = z. H satisfies H s = z and H s̃ =
+        z̃, and is otherwise nearest to μ∇²F(s) with μ = s·z/3.
         """
         s = self.s
         z = self.z
@@ -362,11 +350,9 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the equations Δz + H Δs = r of each cone.
+        """Return r = −centre ∇F(s) − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2 for each cone.
 
-        Let s be the slack and z the multiplier of the cone, and let F be the barrier function. Then
-        r is −centre ∇F(s) − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. The last term is the correction by the
-        predictor, the steps `ds` and `dz`. The term is 0 if there is no predictor.
+        The last term is the correction by the predictor steps `ds` and `dz`, and 0 without them.
         """
         aim = centre * self.polar() - self.z
         if ds is None or dz is None:

@@ -1,4 +1,4 @@
-"""A relaxation f that is a cone program, in the form that the interior point method needs."""
+"""A relaxation f that is a cone program, for the interior point method."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ class _Change(NamedTuple):
 
 
 class _Matrix:
-    """The matrix K = F + JᵀMJ of Newton's equations, in which only M changes from step to step.
+    """The matrix K = F + JᵀMJ of Newton's equations, in which only M changes.
 
-    F is [P, Eᵀ; E, 0], with zeros for the auxiliary unknowns of the cones. J maps the unknowns
-    (x, η, ω) to (G x, ω), where η are the multipliers of E x = e, and ω are the auxiliary unknowns.
-    M contains the entries of the cones. The places of all entries are computed once.
+    F is [P, Eᵀ; E, 0], with zeros for the auxiliary unknowns ω of the cones. J maps (x, η, ω) to (G
+    x, ω), where η are the multipliers of E x = e. M contains the entries of the cones.
     """
 
     def __init__(self, form: ConeForm, cones: list[tuple[slice, Cones]]) -> None:
@@ -72,12 +71,12 @@ class _Matrix:
         self._regular = self._fixed + sparse.diags_array(np.where(is_x, small, -small))
 
     def value(self) -> Any:
-        """Return K for the present scaling of the cones. A small diagonal makes it nonsingular."""
+        """Return K for the present cone scaling. A small diagonal makes it nonsingular."""
         entries = np.concatenate([c.entries() for c in self._cones])
         return self._regular + self._J.T @ self._block_diagonal(entries) @ self._J
 
     def pattern(self) -> Any:
-        """Return a matrix with a positive entry at each place where K may be nonzero."""
+        """Return a matrix with a positive entry wherever K may be nonzero."""
         J = _ones(self._J)
         return _ones(self._fixed) + J.T @ self._block_diagonal(np.ones(self._columns.size)) @ J
 
@@ -93,9 +92,8 @@ class Conic(Part):
 
     P is a symmetric matrix. The constraints are E x = e and G x + s = h, where the slacks s are in
     cones. The variables are x = (d, z), where d is the distribution and z are further variables.
-    The relaxation adds unknowns to Newton's equations: the steps of x and of the multipliers of
-    E x = e. The matrix of the equations for them is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the
-    scaling matrix of the cones.
+    The unknowns of f in Newton's equations are the steps of x and of the multipliers of E x = e.
+    Their matrix is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the scaling matrix of the cones.
 
     Parameters
     ----------
@@ -260,13 +258,11 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 
 
 def _lifted(form: ConeForm, m: int) -> ConeForm:
-    """Return an equivalent cone program with the constraint d >= 0 and without long rows in G.
+    """Return an equivalent cone program with d >= 0 and without long rows in G.
 
-    The first half lines are the inequalities d >= 0. A row of the matrix G is long if it has more
-    than √m entries for m examples. A long row would fill the matrix GᵀHG of Newton's equations. The
-    function replaces such a row by a new variable in the cone, and adds an equation that defines
-    this variable. If an equation with one entry fixes d_i, the function omits d_i >= 0, because a
-    d_i that is fixed to 0 has no positive slack.
+    The first half lines are d >= 0. A row of G with more than √m entries for m examples would fill
+    GᵀHG, so it becomes a new variable with a defining equation. If an equation with one entry fixes
+    d_i, there is no d_i >= 0, because a d_i that is fixed to 0 has no positive slack.
     """
     from scipy import sparse
 

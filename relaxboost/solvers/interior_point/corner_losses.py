@@ -1,8 +1,7 @@
-"""The interior point method for sums of losses whose graphs have one corner each.
+"""The interior point method for sums of losses with one corner each.
 
-The losses are functions of the predictions A w. The columns of the matrix A are the outputs of the
-hypotheses, and the vector w contains the weights of the hypotheses. The dual program is a game over
-vectors d that need not sum to 1.
+The losses are functions of the predictions A w. The columns of A are the outputs of the hypotheses,
+and w are their weights. The dual program is a game over vectors d that need not sum to 1.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ class CornerLosses(NamedTuple):
     """Piecewise linear losses of predictions, as four arrays of shape (N,) for N examples.
 
     The loss of example n is p_n max(low_n (f_n − at_n), high_n (f_n − at_n)), where f_n is the
-    prediction. Its graph consists of two half lines, which meet in a corner at f_n = at_n. The
-    slopes of the half lines are p_n low_n and p_n high_n.
+    prediction. Its graph has the slopes p_n low_n and p_n high_n, and a corner at f_n = at_n.
     """
 
     p: Vector
@@ -40,27 +38,25 @@ class CornerLosses(NamedTuple):
 
 
 class LossIterate(Iterate):
-    """A point of the program that minimises the sum of corner losses at the predictions A w.
+    """An iterate for the minimum of the corner losses of the predictions A w.
 
     Each example n has a dual variable z_n between `low_n` and `high_n`. With d_n = −p_n z_n, the
-    dual program is a game over vectors d whose entries d_n lie between two bounds. The game
-    minimises −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩. This follows from p_n max(low_n r,
-    high_n r) = max of p_n z_n r over low_n <= z_n <= high_n, for the residual r = f_n − at_n. The
-    class `Iterate` defines the step.
+    dual program is a game over bounded vectors d, which minimises −⟨at, d⟩ plus the maximum over w
+    of ⟨d, A w⟩. This follows from p_n max(low_n r, high_n r) = max of p_n z_n r over low_n <= z_n
+    <= high_n, for the residual r = f_n − at_n.
 
     Parameters
     ----------
     bulk : Bulk
         The matrix A, whose columns are the outputs of the hypotheses.
     losses : CornerLosses
-        The losses p_n max(low_n (f_n − at_n), high_n (f_n − at_n)) of the predictions f = A w.
+        The losses of the predictions f = A w.
     w : array of shape (n,)
         The method starts near these weights. They must be in the domain `over`, if there is one.
     over : AtomicSet or L2Ball, optional
         The domain of the weights w. By default w is any vector.
     quadratic : array of shape (n,) or float
-        The coefficients of the term Σ quadratic_j w_j² / 2, which is added to the losses. They must
-        be 0 if `over` is an AtomicSet.
+        The coefficients of the added term Σ quadratic_j w_j² / 2. They must be 0 for an AtomicSet.
     """
 
     def __init__(
@@ -106,22 +102,21 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """For each example n, the slope of the loss at the prediction, divided by the weight p_n.
+        """The slope of the loss at each prediction, divided by the weight p_n.
 
-        At the corner of the loss, the result lies between `low_n` and `high_n`. Only numbers in
-        this interval prove a lower bound on the sum of losses, so rounding errors that exceed the
-        interval are removed.
+        It is clipped to [`low_n`, `high_n`], because only such slopes prove a lower bound on the
+        sum of losses.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
         return np.clip(z, low, high)
 
     def advance(self, gap: float = math.inf) -> bool:
-        """Take a Newton step. Return False if no step was possible or the steps make no progress.
+        """Take a Newton step.
 
-        `gap` is the upper bound minus the lower bound on the minimum, or inf if the caller does not
-        know it. The steps make no progress if the gap, the complementarity and the infeasibility
-        have not decreased enough in eight consecutive steps; see `Progress`.
+        Return False if none is possible, or if the gap, the complementarity and the infeasibility
+        have not decreased enough in eight consecutive steps; see `Progress`. `gap` is the upper
+        bound minus the lower bound on the minimum, or inf if it is unknown.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -1,6 +1,6 @@
-"""The inequalities of the linear program of a game: the edge of each column is at most v.
+"""The inequalities of a game's linear program: the edge of each column is at most v.
 
-If the weights of columns may be negative, the negative of the edge is also at most v.
+If column weights may be negative, the negative edge is also at most v.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 
 
 class BoundsChange(NamedTuple):
-    """A step in the slacks and the multipliers of the bounds on the edges.
+    """A step of the slacks and multipliers of the bounds on edges.
 
-    The first row of both arrays belongs to the columns of the game matrix A. The second row, if
-    there is one, belongs to the columns of −A.
+    The first row of both arrays belongs to the columns of the game matrix A, and any second row to
+    those of −A.
     """
 
     slack: Array
-    """The step of the slacks. A slack is the bound v minus the edge of a column of A or −A."""
+    """The step of the slacks: v minus the edge of a column of A or −A."""
     mult: Array
 
 
 class EdgeBounds:
     """The bounds ±⟨a_j, d⟩ <= v on the edges of the columns a_j, and their multipliers.
 
-    Only columns in the restricted problem have bounds. The bounds of a column with the signs + and
-    − have the multipliers w_j⁺ and w_j⁻, and the weight of the column is w_j⁺ − w_j⁻. If the set W
-    of the weights is a simplex, there are only bounds with the sign +.
+    Only columns in the restricted problem have bounds. The weight of a column is w_j⁺ − w_j⁻, the
+    difference of the multipliers of its bounds. If the set W of the weights is a simplex, there are
+    only bounds with the sign +.
 
-    If W is the full simplex {w >= 0 : Σw <= radius}, a column of zeros is appended. The bound of
-    this column is 0 <= v, and its multiplier is the radius minus the sum of the weights. All slacks
-    are positive from the start, because the first v is greater than all edges.
+    For the full simplex {w >= 0 : Σw <= radius}, a column of zeros is appended. Its bound is 0 <=
+    v, and its multiplier is the radius minus the sum of the weights. All slacks are positive from
+    the start, because the first v is greater than all edges.
 
     Parameters
     ----------
@@ -51,13 +51,12 @@ class EdgeBounds:
     v : float
         A bound that is greater than all edges at d.
     w : array of shape (n,), optional
-        Weights that the initial multipliers approximate. By default all multipliers are equal at
-        the start.
+        Weights that the initial multipliers approximate. By default these are all equal.
     """
 
     is_linear = True
-    """Whether the slacks are linear in the distribution d and the bound v on all edges. If so, the
-    primal step and the dual step may have different lengths."""
+    """Whether the slacks are linear in d and v. If so, the primal and dual steps may have different
+    lengths."""
 
     def __init__(
         self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
@@ -68,12 +67,12 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The edges of the appended columns of zeros: [0] over the full simplex, where there is one
-        such column, and otherwise an empty array."""
+        """The edges of the appended columns of zeros: [0] over the full simplex, and otherwise
+        empty."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and multipliers of all bounds on edges. The first row belongs to the columns
-        of the game matrix A. The second row, if there is one, belongs to the columns of −A."""
+        """The slacks and multipliers: a row for the columns of the game matrix A, and one for those
+        of −A if there are negative weights."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -95,25 +94,19 @@ class EdgeBounds:
 
     @property
     def w(self) -> Vector:
-        """The weights of the n columns in the restricted problem, with one entry for each
-        column.
-        """
+        """The weights of the n columns in the restricted problem."""
         return np.asarray((self._signs * self._columns(self.pairs.mult)).sum(axis=0))
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """A boolean for each column in the restricted problem, which is true if the column is in
-        use.
-
-        A column is in use if a bound on its edge has a multiplier that is larger than the slack.
-        """
+        """The mask of the columns whose multiplier exceeds the slack of a bound."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
-        """Return the terms that the bounds on the edges of columns add to Newton's equations.
+        """Return the terms that the edge bounds add to Newton's equations.
 
         Raises
         ------
@@ -134,10 +127,10 @@ class EdgeBounds:
         return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, total)
 
     def target(self, centre: float, predictor: BoundsChange | None) -> Array:
-        """Return the changes of the multipliers that make each product equal to `centre`.
+        """Return the multiplier changes that make each slack times multiplier equal to `centre`.
 
-        A product is a slack times its multiplier. The slacks are assumed to stay constant. If a
-        predictor is passed, the second-order terms of the predictor are subtracted from `centre`.
+        The slacks stay constant. The second-order terms of a predictor are subtracted from
+        `centre`.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is None:
@@ -147,8 +140,7 @@ class EdgeBounds:
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q (for the weights) and s (for v) of Newton's equations.
 
-        The array `target` contains the steps of the multipliers, as the method `target` returned
-        them.
+        `target` is a result of the method `target`.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -158,10 +150,9 @@ class EdgeBounds:
         return -net / scaling.D, total - float(scaling.E / scaling.D @ net)
 
     def change(self, target: Array, move: Move) -> BoundsChange:
-        """Return the steps of the slacks and multipliers that follow from a Newton step `move`.
+        """Return the steps of the slacks and multipliers for a Newton step `move`.
 
-        The array `target` contains the steps of the multipliers, as the method `target` returned
-        them.
+        `target` is a result of the method `target`.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
@@ -177,20 +168,16 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Take a step: move the multipliers of the bounds on the edges, and recompute the slacks.
-
-        The slacks follow from the new distribution `d` and the new bound `v` on all edges.
-        """
+        """Move the multipliers, and recompute the slacks for the new `d` and `v`."""
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)
         self.margins = self.bulk.margins(self.w)
 
     def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
-        """Replace the columns of the restricted problem by the columns of `bulk`.
+        """Replace the columns of the restricted problem by those of `bulk`.
 
-        The new columns include all old columns, which keep their slacks and multipliers. The array
-        `place` contains the positions of the old columns in `bulk`.
+        They include all old columns, at the positions `place`, with their slacks and multipliers.
         """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs

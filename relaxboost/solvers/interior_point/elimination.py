@@ -1,4 +1,4 @@
-"""The choice of the unknowns that each step eliminates from Newton's equations."""
+"""The choice of the unknowns that are eliminated from Newton's equations."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from relaxboost.solvers.interior_point.normal import (
 )
 
 MAX_FACTOR_ORDER = 12_000
-"""The maximum order of a matrix that the interior point method factorises. A matrix of this order
-takes 1.2 GB, and its factorisation takes a minute on one core."""
+# Such a matrix takes 1.2 GB, and its factorisation takes a minute on one core.
+"""The maximum order of a factorised matrix."""
 MIN_PASSES_ORDER = 2_000
-"""The number of stumps in use above which conjugate gradients replace a factorisation. With 20
-features and 20 000 examples, both take about as long for 1300 stumps, and the factorisation takes
-six times as long for 7000 stumps."""
+# With 20 features and 20 000 examples, both take about as long for 1300 stumps, and the
+# factorisation takes six times as long for 7000.
+"""The number of stumps in use above which conjugate gradients replace a factorisation."""
 MAX_STORED_ENTRIES = MAX_FACTOR_ORDER**2
-"""The maximum number of entries of a game matrix A that the interior point method stores as a dense
-array. The array takes no more memory than the largest matrix that is factorised."""
+# The array takes no more memory than the largest matrix that is factorised.
+"""The maximum number of entries of a game matrix that is stored as a dense array."""
 
 
 class Elimination:
@@ -36,24 +36,22 @@ class Elimination:
     * `ByPasses` solves the equations for the columns by matrix-free conjugate gradients. The
       columns must be stumps, and the relaxation f must have only bounds on single variables.
 
-    The class usually selects `ByColumns` or `ByExamples`, whichever has the smaller matrix. If it
-    selects `ByColumns`, and n is above `MIN_PASSES_ORDER`, `ByPasses` replaces `ByColumns`. If
-    conjugate gradients did not converge in an earlier step, this happens only for n above
-    `MAX_FACTOR_ORDER`, because larger matrices are never factorised.
+    The class usually selects the smaller matrix of `ByColumns` and `ByExamples`. `ByPasses`
+    replaces `ByColumns` for n above `MIN_PASSES_ORDER` or, if conjugate gradients have failed to
+    converge, above `MAX_FACTOR_ORDER`.
     """
 
     def __init__(self) -> None:
         self.is_by_passes = False
-        """Whether the last step of the interior point method solved Newton's equations by conjugate
-        gradients."""
+        """Whether conjugate gradients solved Newton's equations in the last step."""
         self._have_passes_converged = True
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
-        """Return Newton's equations, prepared for solutions with several right-hand sides.
+        """Return Newton's equations, prepared for several right-hand sides.
 
-        `block` is the matrix that the relaxation f adds to the equations, and `scaling` contains
-        the terms of the weights of the columns.
+        `block` is the matrix of the relaxation f, and `scaling` has the terms of the column
+        weights.
 
         Raises
         ------
@@ -84,11 +82,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record how Newton's equations were solved.
-
-        The record says whether conjugate gradients solved the equations, and whether they
-        converged.
-        """
+        """Record whether conjugate gradients were used, and whether they converged."""
         self.is_by_passes = normal.iterations > 0
         # Equations that do not converge are solved with a matrix in the next steps.
         if normal.iterations >= MAX_CG_ITERATIONS:

@@ -1,6 +1,6 @@
 """Dense and sparse factorisations of the matrices of Newton's equations.
 
-These matrices become nearly singular when an interior point method approaches the optimum.
+These matrices become nearly singular as the interior point method approaches the optimum.
 """
 
 from __future__ import annotations
@@ -13,25 +13,22 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""Before a matrix is factorised, its diagonal is multiplied by one of these numbers and added to
-the matrix. The numbers are tried in order until the factorisation succeeds."""
+"""Multiples of the diagonal that are added to a matrix, in order, until it can be factorised."""
 
 
 class Factor:
-    """The Cholesky factor of a symmetric matrix that is positive definite except for rounding.
+    """The Cholesky factor of a matrix that is positive definite except for rounding.
 
-    Equal columns or equal examples make Newton's matrix singular. The constructor therefore always
-    adds a small multiple of the diagonal to the matrix. The caller removes the effect on the
-    solution by iterative refinement.
+    Equal columns or equal examples make Newton's matrix singular, so a small multiple of the
+    diagonal is always added. The caller removes its effect by iterative refinement.
 
     Parameters
     ----------
     gram : array of shape (order, order)
         An array whose lower triangle contains the matrix. The constructor changes its diagonal.
     size : array of shape (order,), optional
-        The diagonal of the matrix before a subtraction reduced its entries. The rounding error of
-        each diagonal entry is proportional to this larger number. By default nothing was
-        subtracted.
+        The diagonal before any subtraction, to which the rounding errors are proportional. By
+        default nothing was subtracted.
 
     Raises
     ------
@@ -59,7 +56,7 @@ class Factor:
         return not failed
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution x of the equations G x = h for the matrix G that was factorised."""
+        """Return the solution x of G x = h for the factorised matrix G."""
         from scipy.linalg.blas import dtrsv
 
         # For one vector BLAS is several times faster than LAPACK, which expects a matrix.
@@ -71,15 +68,14 @@ class Factor:
 def symmetric_factor(matrix: Any) -> Any:
     """Return a sparse LU factor of a symmetric sparse matrix.
 
-    The minimum degree ordering for symmetric matrices keeps pivots on the diagonal. Rows with many
-    entries then cause few additional entries in the factor. With SuperLU's default ordering, the
-    factor can have five hundred times more entries.
-
     Raises
     ------
     numpy.linalg.LinAlgError
         If the matrix is singular even with the largest addition to its diagonal.
     """
+    # The symmetric minimum degree ordering keeps pivots on the diagonal, so rows with many entries
+    # cause little fill-in. With SuperLU's default ordering, the factor can have five hundred times
+    # more entries.
     from scipy import sparse
     from scipy.sparse.linalg import splu
 
@@ -101,7 +97,7 @@ def symmetric_factor(matrix: Any) -> Any:
 
 
 def add_outer(matrix: Array, left: Vector, right: Vector) -> None:
-    """Add the outer product of the vectors `left` and `right` to a matrix in place."""
+    """Add the outer product of `left` and `right` to a matrix in place."""
     from scipy.linalg.blas import dger
 
     # NumPy's np.outer would allocate a second matrix of the same size.

@@ -1,7 +1,6 @@
-"""A point that strictly satisfies all inequalities of a game, and the predictor-corrector step.
+"""A point that strictly satisfies all inequalities of a game, and Mehrotra's (1992) step.
 
-The inequalities are the constraints of the relaxation f and the bounds on the edges of the columns.
-The step is the predictor-corrector step of Mehrotra (1992).
+The inequalities are the constraints of the relaxation f and the bounds on the edges.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ class _Direction(NamedTuple):
 class Iterate:
     """The program of a game, and a point that strictly satisfies its inequalities.
 
-    The program minimises f(d) + r v, where d is the distribution over examples, v is a bound on
-    all edges, and r is the radius of the set W of the weights w. The constraints are Σd = 1, the
-    bounds on the edges in `EdgeBounds`, and the constraints of the relaxation f in `Part`. All
-    inequalities hold strictly from the start. The equations need not hold at the start, and their
-    residuals converge to zero. The module `normal` contains the equations of a step.
+    The program minimises f(d) + r v, where d is the distribution, v is a bound on all edges, and r
+    is the radius of the domain of the weights w. The constraints are Σd = 1, the bounds of
+    `EdgeBounds`, and those of the relaxation f in `Part`. The inequalities hold strictly from the
+    start, and the residuals of the equations converge to zero. The module `normal` has the
+    equations of a step.
 
     Parameters
     ----------
@@ -109,63 +108,58 @@ class Iterate:
         # This is the multiplier λ of the equation Σd = 1.
         self._multiplier = 0.0
         self.infeasibility = 1.0
-        """An upper bound on the ratio of the residuals of the program's equations to the residuals
-        at the start. The bound ignores rounding errors."""
+        """An upper bound on the residuals of the equations, relative to the start. It ignores
+        rounding errors."""
         self.elimination = Elimination()
 
     @property
     def bulk(self) -> Bulk:
-        """The columns of the game matrix that are in the restricted problem of this iterate."""
+        """The columns of the game matrix in the restricted problem."""
         return self.bounds.bulk
 
     @property
     def d(self) -> Vector:
-        """The distribution d over the m examples at this iterate.
-
-        Its entries are positive, and their sum converges to 1.
-        """
+        """The distribution d. Its entries are positive, and their sum converges to 1."""
         return self.part.x[: self.bulk.m]
 
     @property
     def w(self) -> Vector:
-        """The weights of the n columns in the restricted problem at this iterate."""
+        """The weights of the n columns in the restricted problem."""
         return self.bounds.w
 
     @property
     def v(self) -> float:
-        """The bound v on all edges at this iterate. It is greater than the edge of every column."""
+        """The bound v on all edges, greater than the edge of every column."""
         return self.bounds.v
 
     @property
     def mu(self) -> float:
-        """The mean of slack times multiplier over all inequalities. It converges to zero."""
+        """The mean of slack times multiplier over all inequalities, which converges to zero."""
         return self.product / (self.part.count + self.bounds.pairs.count)
 
     @property
     def product(self) -> float:
-        """The sum of slack times multiplier over all inequalities of the program.
+        """The sum of slack times multiplier over all inequalities.
 
-        If all equations of the program hold at the point, this sum is the duality gap: the primal
-        objective minus the dual objective.
+        If all equations hold, the sum is the duality gap.
         """
         return self.part.product + self.bounds.pairs.product
 
     def step(self, sieve: Sieve | None = None) -> float:
-        """Take a predictor-corrector step, and return the length of the step.
+        """Take a predictor-corrector step, and return its length.
 
-        The variables and the slacks take a primal step, and the multipliers take a dual step. The
-        result is the larger of the lengths of both steps.
+        The result is the larger of the lengths of the primal and the dual step.
 
-        If some columns of the game are outside the restricted problem, `sieve` contains all
-        columns. After the step, the bound v is still greater than the edges of all columns. Some of
-        the columns that limit the step enter the restricted problem.
+        If some columns are outside the restricted problem, `sieve` has all columns. After the step,
+        v is still greater than all edges, and some of the columns that limit the step enter the
+        restricted problem.
 
         Raises
         ------
         numpy.linalg.LinAlgError
             If Newton's equations have no solution in double precision.
         TimeUp
-            If the time limit of the run has been reached. The step then leaves the point unchanged.
+            If the time limit has been reached. The point is then unchanged.
         """
         normal, direction = self._predict_and_correct()
         # Only the direction that is taken is refined. The predictor needs few digits.

@@ -1,4 +1,4 @@
-"""The method that `solve` uses if the user selects "interior-point"."""
+"""The method "interior-point" of `solve`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ from relaxboost.solvers.stopping import Tolerance
 class InteriorPoint(Method):
     """A primal-dual interior point method for games whose optimum uses many columns.
 
-    If an optimum uses hundreds of columns, a method that adds one column in each round needs
-    hundreds of rounds. This method needs ten to thirty rounds. Each round factorises a dense
-    matrix. The order of this matrix is the number of columns or the number of examples, whichever
-    is smaller.
+    If an optimum uses hundreds of columns, methods that add one column in each round need hundreds
+    of rounds. This method needs ten to thirty. Each round factorises a dense matrix, whose order is
+    the smaller of the numbers of columns and examples.
 
-    If the columns are stumps (cuts of a feature at a threshold), the method does not store the
-    columns as an array. If the relaxation f is also a linear program whose only constraints are
-    bounds on single variables, the factorised matrix contains only some of the stumps. Further
-    stumps then enter the matrix during the run, and the method needs thirty to a hundred rounds. If
-    there are many examples and many stumps, matrix-free conjugate gradients replace the
-    factorisation. The page Mathematics explains the method, and the docstrings in
-    `solvers/interior_point/` contain all equations.
+    Stumps (cuts of a feature at a threshold) are not stored as an array. If the relaxation f is
+    also a linear program with only bounds on single variables, the matrix starts with some of the
+    stumps, others enter during the run, and the method needs thirty to a hundred rounds. For many
+    examples and stumps, matrix-free conjugate gradients replace the factorisation. The page
+    Mathematics explains the method, and the docstrings in `solvers/interior_point/` have all
+    equations.
 
     References
     ----------
@@ -45,11 +43,11 @@ class InteriorPoint(Method):
     name = "interior-point"
 
     def check(self, game: Game) -> None:
-        """Raise InputError if the method does not support the game.
+        """Raise an InputError if the method does not support the game.
 
         The number of columns must be known. Over `L2Ball` or `SquaredNorm`, the number of columns
-        or the number of examples must be at most 12 000. If the relaxation f is not polyhedral, its
-        cone program must consist of half lines, second-order cones and exponential cones.
+        or of examples must be at most 12 000. If the relaxation f is not polyhedral, its cone
+        program may have only half lines, second-order cones and exponential cones.
         """
         reason = unfit(game)
         if reason:

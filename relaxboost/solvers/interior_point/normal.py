@@ -1,4 +1,4 @@
-"""Newton's equations of a game, reduced to one matrix, either for the columns or for the examples.
+"""Newton's equations of a game, reduced to the columns or to the examples.
 
 The unknowns are four Newton steps: the step t of the unknowns of the relaxation f, the step y of
 the weights w, the step Δv of the bound v on all edges, and the step Δλ of the multiplier λ of the
@@ -17,9 +17,9 @@ multipliers leaves the equations above, where D = ϑ⁺ + ϑ⁻, ε = (ϑ⁺ −
 ε_j²). Over a simplex the terms with the superscript − are missing: D = ϑ⁺, ε = 1 and κ = 0.
 For `FullSimplex`, the bound v >= 0 adds its multiplier divided by v to κ.
 
-Near an optimum that is a vertex, the reduced matrix would be singular in one direction. One of the
-two equations in the last line determines the solution in this direction. This equation is added to
-the matrix with a weight ρ, so the solutions remain accurate until the end of the run.
+Near a vertex optimum, the reduced matrix is nearly singular in one direction. One of the two
+equations in the last line determines the solution in this direction, and is added to the matrix
+with a weight ρ. The solutions then remain accurate until the end of the run.
 """
 
 from __future__ import annotations
@@ -42,25 +42,21 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The Newton step t of the unknowns of the relaxation f. The first m entries are the step Δd of
-    the distribution d."""
+    """The step t of the unknowns of f. The first m entries are the step Δd."""
     y: Vector
-    """The Newton step y of the weights w of the columns."""
+    """The step y of the column weights."""
     v: float
-    """The Newton step Δv of the bound v on all edges."""
+    """The step Δv of the bound v on all edges."""
     total: float
-    """The Newton step Δλ of the multiplier λ of the equation Σd = 1."""
+    """The step Δλ of the multiplier of Σd = 1."""
     margins: Vector
-    """The step A y of the margins, which follows from the Newton step y of the weights."""
+    """The step A y of the margins."""
     edges: Vector
-    """The step Aᵀ Δd of the edges, which follows from the Newton step Δd of the distribution d."""
+    """The step Aᵀ Δd of the edges."""
 
 
 class Right(NamedTuple):
-    """The four right-hand sides h, q, s and σ of Newton's equations of a game.
-
-    The docstring of this module contains the equations.
-    """
+    """The four right-hand sides h, q, s and σ of Newton's equations; see the module docstring."""
 
     h: Vector
     q: Vector
@@ -69,32 +65,25 @@ class Right(NamedTuple):
 
 
 class ColumnScaling(NamedTuple):
-    """The terms of Newton's equations for the weights w and for v, the bound on all edges.
-
-    The fields define the diagonal matrix D, the vector ε and the number κ in the docstring of this
-    module.
-    """
+    """The terms D, ε and κ of Newton's equations; see the module docstring."""
 
     D: Vector
-    """The diagonal of the matrix D, which has an entry for each column of the game. If the edges
-    of the columns are bounded, the entry is the sum of multiplier / slack over the lower and the
-    upper bound on the edge of the column."""
+    """The diagonal of D. For bounded edges, an entry is the sum of multiplier / slack over both
+    bounds."""
     E: Vector
-    """The products E_j = ε_j D_j, one for each column of the game. If the edges of the columns are
-    bounded, the entry is multiplier / slack of the upper bound on the edge, minus multiplier /
-    slack of the lower bound, if there is one."""
+    """The products E_j = ε_j D_j. For bounded edges, an entry is multiplier / slack of the upper
+    bound, minus that of any lower bound."""
     kappa: float
-    """The number κ in Newton's equations, which is the coefficient of the step Δv of the bound v on
-    all edges."""
+    """The number κ, the coefficient of Δv."""
     total: float
     """The number κ + Σ E_j²/D_j, by which `ByExamples` divides. It equals Σ D_j if all bounds are
     on the edges of columns."""
     has_sum: bool = True
-    """Whether Σd = 1 is an equation of the program. If it is not, the multiplier λ stays 0."""
+    """Whether Σd = 1 is an equation of the program. Otherwise its multiplier stays 0."""
 
 
 class Normal(ABC):
-    """Newton's equations of one iteration, prepared for solutions with several right-hand sides."""
+    """Newton's equations of one iteration, prepared for several right-hand sides."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -104,10 +93,10 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return an approximate solution of Newton's equations for the given right-hand sides."""
+        """Return an approximate solution for the given right-hand sides."""
 
     def refined(self, right: Right, first: Move) -> Move:
-        """Improve the solution `first` by one step of iterative refinement. Return the result."""
+        """Return the solution after one step of iterative refinement from `first`."""
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
@@ -133,13 +122,13 @@ class Normal(ABC):
     def iterations(self) -> int:
         """The largest number of conjugate gradient iterations for a right-hand side.
 
-        The number is 0 if a factorisation solves the equations.
+        It is 0 for a factorisation.
         """
         return 0
 
 
 class ByColumns(Normal):
-    """Newton's equations reduced to a matrix of order n + 1, where n is the number of columns.
+    """Newton's equations reduced to a matrix of order n + 1 for n columns.
 
     The unknowns are z = (y, Δλ), the steps of the weights w and of the multiplier of Σd = 1.
     With B = [A, −1] and e = (ε, 0), the elimination of t leaves
@@ -205,10 +194,10 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """Newton's equations for the columns, which matrix-free conjugate gradients solve.
+    """Newton's equations for the columns, solved by matrix-free conjugate gradients.
 
-    The columns must be stumps (cuts of a feature at a threshold). The matrix K of the relaxation f
-    must be diagonal.
+    The columns must be stumps (cuts of a feature at a threshold), and the matrix K of f must be
+    diagonal.
     """
 
     @property
@@ -224,7 +213,7 @@ class ByPasses(ByColumns):
 
 
 class ByExamples(Normal):
-    """Newton's equations reduced to a matrix of order m, where m is the number of examples.
+    """Newton's equations reduced to a matrix of order m for m examples.
 
     The unknown is the step Δd of the distribution d over the examples. With E = ε D and b = A E,
     the elimination of y = D (Aᵀ t − q) − E Δv and Δv = (s − Eᵀ q + bᵀ t)/ΣD leaves

@@ -1,4 +1,4 @@
-"""A relaxation f that is a linear program, in the form that the interior point method needs."""
+"""A relaxation f that is a linear program, for the interior point method."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SIGNS = np.array([[1.0], [-1.0]])
 
 
 class Polyhedron(Part):
-    """A relaxation f that is the minimum of a linear program whose variables have bounds.
+    """A relaxation f that is a linear program with bounded variables.
 
     The variables are the distribution d, the further variables z, and y = R(d, z), where R is the
     matrix of the rows of the linear program. Each variable has a lower and an upper bound, which
-    may be infinite. The bounds hold strictly from the start. The equations y = R(d, z) need not
-    hold at the start, and their residuals converge to zero.
+    may be infinite. The bounds hold strictly from the start, and the residuals of y = R(d, z)
+    converge to zero.
 
     Parameters
     ----------
@@ -45,8 +45,7 @@ class Polyhedron(Part):
     center : array of shape (m,)
         The method starts near this distribution d.
     centre : float or array of shape (2, size)
-        The products of slack and multiplier at the start, for the lower and the upper bound of each
-        variable.
+        The initial products of slack and multiplier for the lower and upper bounds.
     """
 
     def __init__(self, form: LinearForm, center: Vector, centre: Array | float) -> None:

@@ -1,4 +1,4 @@
-"""The rule that ends an interior point method when its steps no longer make progress."""
+"""The rule that ends an interior point method without progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Progress:
-    """A counter of the consecutive iterations in which an interior point method makes no progress.
+    """A counter of consecutive iterations without progress.
 
     An iteration makes progress if its gap, its complementarity or its infeasibility is less than
     0.9 times the smallest value of all earlier iterations that made progress.
@@ -14,7 +14,7 @@ class Progress:
     Parameters
     ----------
     patience : int
-        The number of consecutive iterations without progress after which a run is stuck.
+        The number of such iterations after which a run is stuck.
     """
 
     def __init__(self, patience: int) -> None:
@@ -25,9 +25,8 @@ class Progress:
     def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
         """Record an iteration, and return whether the run is stuck.
 
-        `gap` is the upper bound minus the lower bound, `complementarity` is the mean of the
-        products of slack and multiplier, and `infeasibility` is the size of the residuals of the
-        equations.
+        `gap` is the upper minus the lower bound, `complementarity` is the mean of slack times
+        multiplier, and `infeasibility` is the size of the residuals.
         """
         now = np.array([gap, complementarity, infeasibility])
         if (now < 0.9 * self._least).any():

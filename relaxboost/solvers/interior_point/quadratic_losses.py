@@ -1,7 +1,7 @@
 """The interior point method for sums of quadratic losses, such as the models of Newton's method.
 
-The losses are functions of the predictions A w. The columns of the matrix A are the outputs of the
-hypotheses, and the vector w contains the weights of the hypotheses.
+The losses are functions of the predictions A w. The columns of A are the outputs of the hypotheses,
+and w are their weights.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class QuadraticLosses(NamedTuple):
 
 
 class QuadraticIterate(LossIterate):
-    """An iterate of the interior point method for the minimum over w of Σ_n loss_n((A w)_n).
+    """An iterate for the minimum over w of Σ_n loss_n((A w)_n).
 
     The dual variable of example n is d_n, which is −(slope_n + curvature_n f_n) at an optimum. The
     dual program is a game over vectors d that need not sum to 1.
@@ -46,8 +46,8 @@ class QuadraticIterate(LossIterate):
     over : AtomicSet or L2Ball
         The domain of the weights w.
     gap : float
-        The approximate sum of the products of slack and multiplier at the start. A good choice is
-        the difference between the loss at w and the minimum of the loss.
+        The approximate initial sum of slack times multiplier, such as the loss at w minus the
+        minimum.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The rounds of the interior point method, the games that it supports, and its predicted work."""
+"""The rounds of the interior point method, its games, and its predicted work."""
 
 from __future__ import annotations
 
@@ -23,26 +23,25 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
 
 MAX_CONE_EXAMPLES = 100_000
-"""If the relaxation f is not polyhedral, it is written as a cone program only for games with at
-most this many examples. A row of this program takes a few hundred bytes of memory."""
+# A row of the cone program takes a few hundred bytes of memory.
+"""The largest number of examples for a cone program, if f is not polyhedral."""
 
 PREDICTED_ITERATIONS = 15
-"""The number of iterations that "auto" predicts for a run of the interior point method without
-column generation. The number hardly depends on the game, and 15 is typical (Wright 1997, Ch. 1)."""
+# The number hardly depends on the game, and 15 is typical (Wright 1997, Ch. 1).
+"""The predicted number of iterations without column generation."""
 
 CVXPY_OVERHEAD_PASSES = 1000.0
-"""The predicted time that cvxpy takes to compile a program, as the number of passes over a small
-margin matrix that take as long. If the relaxation f is not polyhedral, "auto" adds this number to
-the predicted work, because in small games cvxpy takes more time than the steps."""
+# Counted if the relaxation f is not polyhedral: in small games cvxpy takes more time than the
+# steps.
+"""The predicted time of a cvxpy compilation, in passes over a small margin matrix."""
 
 PASSES_PER_ITERATION = 20
-"""The number of passes over the game matrix A in an iteration of the interior point method. The
-predictor, the corrector, the refinement and the bounds need these passes. Newton's equations
-require additional work."""
+# The predictor, the corrector, the refinement and the bounds need these passes.
+"""The number of passes over A in an iteration, without Newton's equations."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why the interior point method does not support a game, or "" if it does."""
+    """Return why the interior point method does not support a game, or "" if it does."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet | L2Ball | SquaredNorm):
         return f"InteriorPoint() does not support the domain {game.over!r}"
@@ -108,17 +107,13 @@ def _max_restricted(game: Game) -> int:
 
 
 def predict_passes(game: Game) -> float:
-    """Return the predicted work of a run of the interior point method, in passes over A.
+    """Predict the work of an interior point run, in passes over A.
 
-    A pass is one product of the game matrix A with a vector. Each iteration factorises a matrix.
-    The order of this matrix is the number of columns or the number of examples, usually whichever
-    is smaller.
-
-    With column generation, the matrix contains only the columns in the restricted problem. The
-    predicted order is then a sixth of the largest possible order. The predicted number of
-    iterations is four times as large as without column generation, because columns enter during the
-    run.
+    A pass is one product of the game matrix A with a vector.
     """
+    # Each iteration factorises a matrix, usually of the smaller of the orders n and m. With column
+    # generation, the predicted order is a sixth of the largest possible order, and there are four
+    # times as many iterations, because columns enter during the run.
     n = game.n or 0
     iterations = PREDICTED_ITERATIONS
     entries = float(game.matrix.entries)
@@ -138,10 +133,9 @@ def predict_passes(game: Game) -> float:
 
 
 def is_matrix_free(game: Game) -> bool:
-    """Return whether a run of the interior point method is predicted to need no factorisation.
+    """Predict whether conjugate gradients can replace the factorisation.
 
-    If the result is True, the columns are stumps (cuts of a feature at a threshold), and conjugate
-    gradients solve Newton's equations without a factorisation.
+    This is possible only for stumps.
     """
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
@@ -152,9 +146,9 @@ def _predict_restricted(game: Game) -> float:
 
 
 class InteriorRun(Booster):
-    """A run of the interior point method. Each round takes one or more steps of an `Iterate`.
+    """A run of the interior point method, with one or more steps of an `Iterate` in each round.
 
-    Each round ends with a feasible pair (d, w) near the point of the `Iterate`.
+    Each round ends with a feasible pair (d, w) near the iterate.
     """
 
     inner = "interior"
@@ -185,8 +179,7 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The upper bound minus the lower bound on the value, which the current distribution d and
-        the current weights w prove."""
+        """The gap that the current d and w prove."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -199,7 +192,7 @@ class InteriorRun(Booster):
         return asks_solver and self._sieve is None
 
     def advance(self, best: Best) -> Booster | None:
-        """Take one step, or several steps if the bounds on the value are expensive.
+        """Take one step, or several if the bounds on the value are expensive.
 
         Return None if no step is possible or if the steps make no progress.
         """
@@ -240,10 +233,10 @@ class InteriorRun(Booster):
     def _show(self) -> bool:
         """Store a feasible pair (d, w) near the current point, and the bounds that it proves.
 
-        The method tries two weight vectors w. The first w is positive only on the columns in use.
-        If it does not prove a gap of at most the tolerance, the second w omits only the lightest
-        columns, with a total weight of at most a quarter of the tolerance. Return False if only the
-        second w proves such a gap. After more steps, the first w may then prove it too.
+        The first w is positive only on the columns in use. If its gap exceeds the tolerance, the
+        second w omits only the lightest columns, with a total weight of at most a quarter of the
+        tolerance. Return False if only the second w is accurate enough, because more steps may help
+        the first.
         """
         over = self._game.over
         assert isinstance(over, AtomicSet | L2Ball | SquaredNorm)
@@ -291,7 +284,7 @@ class InteriorRun(Booster):
         return f.penalty(self.d)
 
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
-        """Compute a lower bound on F(A w) for the current weights w, and store the gap.
+        """Compute a lower bound on F(A w), and store the gap.
 
         * If `is_quick` is True, the multipliers of the current point prove the bound. Return False
           if they prove no bound.
@@ -319,11 +312,10 @@ class InteriorRun(Booster):
 
 
 class Opening(Booster):
-    """The booster that computes the first round of a run of the interior point method.
+    """The first round of an interior point run, which evaluates the bounds at `f.center(m)`.
 
-    The round evaluates the bounds on the value at the distribution `f.center(m)` over the m
-    examples. These bounds are available even if the user interrupts the run while the second round
-    prepares a matrix.
+    These bounds are available even if the user interrupts the second round, which prepares a
+    matrix.
     """
 
     inner = "interior"
@@ -336,15 +328,12 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the distribution d of `start`, if it contains one, for the first round only."""
+        """Use the distribution of `start`, if there is one, in the first round only."""
         self.d = self.d if start.d is None else start.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return an `InteriorRun` that has taken the steps of its first round.
-
-        Return None if no step is possible.
-        """
+        """Return an `InteriorRun` after its first round, or None if no step is possible."""
         following = InteriorRun(self._game, self._tol)
         if following.advance(best) is None:
             self.end(following.why_ended)

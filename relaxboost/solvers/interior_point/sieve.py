@@ -1,4 +1,4 @@
-"""Column generation inside the interior point method, for games with many columns."""
+"""Column generation within the interior point method."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from relaxboost.matrices.bulk import Bulk, Pricing, spread
 
 
 class Sieve:
-    """All columns of a game, and the selection of the columns in the restricted problem.
+    """All columns of a game, and the selection of those in the restricted problem.
 
-    The interior point method computes its steps from the columns in the restricted problem. Columns
-    enter this problem during the run, and never leave it. Every step ends with a pass over all
-    columns, so the bracket [lower, upper] of the value is valid for the whole game.
+    The steps use only the columns in the restricted problem. Columns enter it during the run, and
+    never leave it. Every step ends with a pass over all columns, so the bracket [lower, upper] is
+    valid for the whole game.
 
-    A step ends before the edge of any column is greater than the bound v on all edges. Some columns
-    that limit the step then enter the restricted problem. Columns with neighbouring indices are
-    often similar, for example stumps (cuts of a feature at a threshold). The columns of the
-    restricted problem divide the indices of all other columns into intervals, and in each step at
-    most one column of each sign enters from an interval.
+    A step ends before any edge exceeds the bound v on all edges. Some columns that limit the step
+    then enter the restricted problem. Columns with neighbouring indices, such as stumps, are often
+    similar. In each step, at most one column of each sign therefore enters between two neighbouring
+    columns of the restricted problem.
 
     Parameters
     ----------
     whole : Pricing
-        All columns of the game, with a method that computes their edges.
+        All columns of the game, with their edges.
     over : AtomicSet
         The set W of the weights w.
     most : int
@@ -50,7 +49,7 @@ class Sieve:
             columns = columns[spread(0, columns.size, most // 2)]
         self._restrict_to(columns)
         self.edges = np.zeros(whole.n)
-        """The edges of all columns for the distribution d from the last call of `price`."""
+        """The edges of all columns for the last d that was priced."""
 
     def _restrict_to(self, columns: Whole) -> None:
         self.columns = columns
@@ -69,11 +68,10 @@ class Sieve:
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
         """Return the longest step, at most `length`, after which no edge exceeds the bound v.
 
-        In a step of length 1, the distribution d moves by `direction`, and the bound on all edges
-        increases from `v` to `v` + `rise`. The second result is None if no column enters the
-        restricted problem. Otherwise it is a pair: the columns of the new restricted problem, and
-        the positions of the earlier columns in this list. Columns can enter only if the step is
-        shorter than `length`.
+        In a step of length 1, the distribution d moves by `direction`, and v increases by `rise`.
+        If columns enter the restricted problem, the second result is the columns of the new problem
+        and the positions of the earlier ones. Otherwise it is None, as always for a step of
+        `length`.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided

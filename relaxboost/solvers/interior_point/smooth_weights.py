@@ -1,4 +1,4 @@
-"""Unrestricted weights w, or weights in a Euclidean ball, for the interior point method.
+"""Weights w in a Euclidean ball, or without bounds, for the interior point method.
 
 The objective may contain a quadratic term in w.
 """
@@ -24,9 +24,8 @@ class SmoothWeights:
     """The weights w that maximise ⟨Aᵀd, w⟩ − Σ quadratic_j w_j² / 2 over all w with ‖w‖ <= radius.
 
     A is the game matrix, and d is the vector of the other player. The slack of the ball is (radius²
-    − ‖w‖²)/2, and v is its multiplier. At the optimum, Aᵀd = (quadratic + v) w. This equation need
-    not hold at the start, and its residual converges to zero. The class has the same methods as
-    `EdgeBounds`.
+    − ‖w‖²)/2, with the multiplier v. The residual of the optimality condition Aᵀd = (quadratic + v)
+    w converges to zero. The class has the methods of `EdgeBounds`.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ class SmoothWeights:
     w : array of shape (n,)
         The weights at the start, in the interior of the ball.
     radius : float
-        The radius of the ball. It is inf if w may be any vector.
+        The radius of the ball, or inf without a ball.
     quadratic : array of shape (n,) or float
         The nonnegative coefficients of the quadratic term.
     mu : float
@@ -75,7 +74,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The product of the slack (radius² − ‖w‖²)/2 of the ball and its multiplier v."""
+        """The product of the ball's slack (radius² − ‖w‖²)/2 and its multiplier v."""
         return self.v * self._room(self.w)
 
     @property
@@ -85,8 +84,8 @@ class SmoothWeights:
     def scaling(self) -> ColumnScaling:
         """Return the terms that the weights w add to Newton's equations.
 
-        If w may be any vector, the only term is the diagonal matrix D, the inverse of `quadratic`.
-        In a ball, D is the inverse of `quadratic` + v, E = D w, and κ is the slack divided by v.
+        Without a ball, the only term is the diagonal matrix D, the inverse of `quadratic`. In a
+        ball, D is the inverse of `quadratic` + v, E = D w, and κ is the slack divided by v.
 
         Raises
         ------
@@ -105,9 +104,9 @@ class SmoothWeights:
         return ColumnScaling(D, E, room / self.v, room / self.v + float(self.w @ E))
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the number that the product of the ball's slack and multiplier should reach.
+        """Return the target for slack times multiplier of the ball.
 
-        The number is `centre`, plus the second-order terms of the predictor if there is one.
+        It is `centre` plus the second-order terms of any predictor.
         """
         if predictor is not None:
             y = predictor.y
@@ -115,27 +114,25 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of Newton's equations for w and for the multiplier v."""
+        """Return the right-hand sides of Newton's equations for w and v."""
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the Newton steps of the weights w and of the multiplier v of the ball."""
+        """Return the Newton steps of w and v."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the product of the slack and the multiplier of the ball after a step.
+        """Return slack times multiplier of the ball after a step.
 
-        The slack is the distance of the weights w from the boundary of the ball. The step changes
-        the multiplier by ``step * v``, and the weights by ``dual_step * y``.
+        The step changes the multiplier by ``step * v``, and the weights by ``dual_step * y``.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
     def longest(self, y: Vector, v: float) -> tuple[float, float]:
-        """Return the lengths of the longest steps of the multiplier along `v` and of w along `y`.
+        """Return the longest steps of the multiplier along `v` and of w along `y`, at most 1.
 
-        After these steps the multiplier is nonnegative, and the weights lie in the ball. Both
-        lengths are at most 1.
+        After these steps the multiplier is nonnegative, and the weights lie in the ball.
         """
         if not self.count:
             return 1.0, 1.0

@@ -1,7 +1,4 @@
-"""The phase of the method "auto" that runs the parametric simplex method.
-
-The simplex method starts at the optimum of a similar game that was solved before.
-"""
+"""The phase of "auto" that runs the parametric simplex method from a similar game's optimum."""
 
 from __future__ import annotations
 
@@ -22,23 +19,23 @@ from relaxboost.solvers.warm_start import WarmStart
 
 
 class Walking(Booster):
-    """A run of the simplex method from the solution of a similar game, with at most two rounds.
+    """A run of the simplex method from a similar game's solution, in at most two rounds.
 
-    The first round evaluates the d of the warm start. The second round evaluates the optimum that
-    the simplex method has found. If the simplex method fails or uses up the budget, there is no
-    second round, and the attribute `inner` is "lost".
+    The first round evaluates the d of the warm start, and the second the optimum of the simplex
+    method. If the method fails or uses up its budget, there is no second round, and `inner` is
+    "lost".
 
     Parameters
     ----------
     game : Game
         The game that the booster solves.
     clock : Clock
-        The clock of the run, which ends it at the time limit.
+        The clock with the time limit of the run.
     start : WarmStart
         A warm start with the solution of a similar game, for which `walkable` returns True.
     budget_passes : float
-        The maximum number of passes over the margin matrix for the computation of the first basis.
-        The pivots from this basis to the optimum may take the same number of passes.
+        The maximum number of passes over the margin matrix for the first basis, and again for the
+        pivots from this basis to the optimum.
     """
 
     inner = "walk"
@@ -55,10 +52,9 @@ class Walking(Booster):
         self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Compute the optimal distribution d and weights w by the simplex method.
+        """Find the optimal distribution and weights by the simplex method.
 
-        Return this booster. Return None if the simplex method fails, or if it has already run in an
-        earlier round.
+        Return this booster, or None if the method fails or has already run.
         """
         game = self._game
         near = self._near
@@ -92,6 +88,6 @@ class Walking(Booster):
 
 
 def walkable(game: Game, start: WarmStart) -> bool:
-    """Return whether the parametric simplex method can solve a game from a given warm start."""
+    """Return whether the parametric simplex method can solve a game from a warm start."""
     near = start.near
     return near is not None and None not in (linear_program(game), linear_program(near.game))

@@ -1,4 +1,4 @@
-"""The tableau of the parametric self-dual simplex method, and the compiled pivots on it."""
+"""The tableau of the parametric self-dual simplex method, and its compiled pivots."""
 
 from __future__ import annotations
 
@@ -12,66 +12,63 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
 UPDATES_PER_BLOCK = 32
-"""The maximum number of rank-one updates of the simplex tableau that are collected before they are
-added to the tableau in one product. With a larger number, the rows and columns of the tableau take
-longer to compute. With a smaller number, the whole tableau is read and written more often."""
+# With a larger number, the rows and columns of the tableau take longer to compute. With a smaller
+# number, the whole tableau is read and written more often.
+"""The number of rank-one updates that are collected before one product adds them to the tableau."""
 
 
 class Tolerances(NamedTuple):
     """The tolerances of the simplex method, for margin matrices with entries in [-1, 1]."""
 
     feasible: float = 1e-12
-    """The largest violation of a bound that the pivots treat as a rounding error. The simplex
-    method accepts a basis as optimal if no violation exceeds ten times this number."""
+    """The largest violation of a bound that pivots treat as a rounding error. An optimal basis has
+    violations of at most ten times this number."""
     pivot: float = 1e-9
-    """The smallest pivot element that the simplex method accepts. Smaller pivot elements and
-    smaller weights of hypotheses are treated as zero."""
+    """The smallest accepted pivot element. Smaller hypothesis weights count as zero."""
     relative: float = 1e-6
-    """The largest relative rounding error that the simplex method accepts. A pivot element is
-    computed from its row and from its column. If the two results differ by more than this fraction,
-    the basis is treated as singular. In a QR factorisation, diagonal entries of R below this number
-    are treated as zero."""
+    """The largest accepted relative rounding error.
+
+    A pivot element is computed from its row and from its column. If the results differ by more than
+    this fraction, the basis counts as singular. In a QR factorisation, diagonal entries of R below
+    this number count as zero.
+    """
     residual: float = 1e-13
-    """The largest residual of the equations between basic and nonbasic variables that the simplex
-    method tolerates. A larger residual is reduced by a step of iterative refinement."""
+    """The largest accepted residual of the equations between basic and nonbasic variables. A larger
+    residual is reduced by iterative refinement."""
     shift_x: float = 1e-3
-    """The smallest amount by which the bounds of the variables are perturbed, as a fraction of 1/m,
-    the mean weight of m examples."""
+    """The smallest perturbation of the variables' bounds, as a fraction of the mean weight 1/m."""
     shift_z: float = 1e-5
-    """The smallest amount by which the reduced costs are perturbed. The reduced cost of an example
-    is its cost plus its margin, minus the multiplier of Σd = 1. For the slack of a hypothesis, the
-    reduced cost is the weight of the hypothesis."""
+    """The smallest perturbation of the reduced costs.
+
+    The reduced cost of an example is its cost plus its margin, minus the multiplier of Σd = 1. That
+    of a hypothesis slack is the weight of the hypothesis.
+    """
 
 
 TOLERANCES = Tolerances()
 
 
 class PivotOutcome(IntEnum):
-    """The reason why the compiled function `follow` stopped the pivots of the simplex method."""
+    """The reason why the kernel `follow` stopped pivoting."""
 
     DONE = 0
-    """The outcome of pivots that found the optimal basis of the linear program. The parameter t, by
-    which the perturbation of the program is multiplied, has reached 0."""
+    """The optimal basis has been found at t = 0."""
     FULL = 1
-    """The outcome of pivots that filled the space for updates of the tableau. `Tableau.apply` has
-    to be called before the next pivot."""
+    """There is no space for another update. Call `Tableau.apply` before the next pivot."""
     NO_COLUMN = 2
-    """The outcome if a variable has to leave the basis, but no nonbasic variable in the tableau can
-    enter the basis."""
+    """A variable has to leave the basis, but no nonbasic variable in the tableau can enter it."""
     NO_ROW = 3
-    """The outcome if a variable has to enter the basis, but no basic variable in the tableau
-    reaches a bound."""
+    """A variable has to enter the basis, but no basic variable in the tableau reaches a bound."""
     SINGULAR = 4
-    """The outcome if the basis is singular, or if the rounding errors of a pivot are too large."""
+    """The basis is singular, or the rounding errors of a pivot are too large."""
 
 
 class Tableau(NamedTuple):
     """The dense tableau T, which expresses the basic variables as x_B = T x_N.
 
-    Each pivot adds a rank-one matrix, called an update, to T. The arrays `left` and `right` collect
-    the pending updates, which have not been added to the array `table` yet. Their number is k =
-    pending[0], and T is ``table + left[:k].T @ right[:k]``. The method `apply` adds all pending
-    updates to `table` in one product, which reads and writes `table` only once.
+    Each pivot adds a rank-one update to T. `left` and `right` collect the k = pending[0] updates
+    that are not yet part of `table`: T is ``table + left[:k].T @ right[:k]``. `apply` adds them to
+    `table` in one product.
     """
 
     table: Array
@@ -81,9 +78,9 @@ class Tableau(NamedTuple):
 
     @classmethod
     def of(cls, table: Array) -> Tableau:
-        """Return a tableau with the entries of `table` and without pending updates.
+        """Return a tableau without pending updates.
 
-        Later pivots write to the array `table` if this array is C-contiguous.
+        Later pivots write to `table` if it is C-contiguous.
         """
         rows, columns = table.shape
         return cls(
@@ -94,7 +91,7 @@ class Tableau(NamedTuple):
         )
 
     def apply(self) -> Array:
-        """Add the pending updates to the array `table`, and return `table`."""
+        """Add the pending updates to `table`, and return `table`."""
         k = int(self.pending[0])
         if k:
             # BLAS stores matrices by columns. It sees the transpose, and writes to it in place.
@@ -112,26 +109,23 @@ class Tableau(NamedTuple):
 
 
 class SimplexState(NamedTuple):
-    """The values and bounds of all variables of the linear program, and the basis.
+    """The basis, and the values and bounds of all variables.
 
-    Arrays of shape (2, variables) describe numbers that change linearly with the parameter t of the
-    program. Row 0 contains the numbers at t = 0, and row 1 contains their slopes in t.
+    Arrays of shape (2, variables) change linearly with the parameter t. Row 0 has the numbers at t
+    = 0, and row 1 their slopes in t.
     """
 
     basic: Whole
-    """The index of the variable that is basic in each row of the tableau."""
+    """The basic variable of each row of the tableau."""
     nonbasic: Whole
-    """The index of the variable that is nonbasic in each column of the tableau."""
+    """The nonbasic variable of each column of the tableau."""
     side: Vector
-    """The bound at which each variable lies: 1 for a nonbasic variable at its lower bound, −1 at
-    its upper bound, and 0 for the sum Σd, which is fixed to 1. The entries of basic variables are
-    not used."""
+    """The bound of each nonbasic variable: 1 for lower, −1 for upper, and 0 for the fixed sum Σd.
+    The entries of basic variables are unused."""
     x: Array
-    """The values of all variables of the linear program, as numbers that change linearly with the
-    parameter t."""
+    """The values of all variables, linear in t."""
     z: Array
-    """The reduced costs of all variables of the linear program, as numbers that change linearly
-    with the parameter t. They are 0 for basic variables."""
+    """The reduced costs of all variables, linear in t. They are 0 for basic variables."""
     lower: Array
     upper: Array
 
@@ -142,7 +136,7 @@ class SimplexState(NamedTuple):
 
 @njit()
 def row_of(tableau: Tableau, r: int) -> Array:
-    """Return row `r` of the simplex tableau, including the pending updates."""
+    """Return row `r` of the tableau, including pending updates."""
     row = tableau.table[r].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.left[k, r]
@@ -153,7 +147,7 @@ def row_of(tableau: Tableau, r: int) -> Array:
 
 @njit()
 def column_of(tableau: Tableau, q: int) -> Array:
-    """Return column `q` of the simplex tableau, including the pending updates."""
+    """Return column `q` of the tableau, including pending updates."""
     column = tableau.table[:, q].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.right[k, q]
@@ -164,10 +158,10 @@ def column_of(tableau: Tableau, q: int) -> Array:
 
 @njit()
 def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -> None:
-    """Append the update for a pivot on row r and column q to the pending updates.
+    """Append the update of a pivot on row r and column q, given this row and this column.
 
-    The arrays `row` and `column` are row r and column q of the tableau. The update is the rank-one
-    matrix (column + e_r)(e_q − row) / row[q], where e_r and e_q are unit vectors.
+    The update is the rank-one matrix (column + e_r)(e_q − row) / row[q], where e_r and e_q are unit
+    vectors.
     """
     k = tableau.pending[0]
     for i in range(column.size):
@@ -183,10 +177,9 @@ def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -
 def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcome, float]:
     """Follow the optimum from the parameter t down to 0, with a pivot at each breakpoint.
 
-    A breakpoint is a value of t at which a basic variable reaches a bound or a reduced cost changes
-    its sign. The kernel stops if t is 0, if the tableau has no space for another update, or if no
-    pivot is possible. Return the reason why the kernel stopped, and the value of t that was
-    reached. The kernel modifies the arrays of `tableau` and `state`.
+    Return the reason why the kernel stopped, and the last t. The arrays of `tableau` and `state`
+    are modified. A breakpoint is a value of t at which a basic variable reaches a bound or a
+    reduced cost changes its sign.
     """
     while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)

@@ -1,4 +1,4 @@
-"""The linear program of a game, and the work that its solution may take.
+"""The linear program of a game, and its work budget.
 
 The relaxation f must be a linear cost with a lower and an upper bound for each example. The domain
 of the weights must be a ball or a simplex of size r. The game is then the linear program ::
@@ -6,10 +6,9 @@ of the weights must be a ball or a simplex of size r. The game is then the linea
     min cost·d + r v   subject to   Σd = 1,  s = v − Bᵀd >= 0,  lower <= d <= upper
 
 The unknowns are the distribution d over the examples, the largest edge v, and the slacks s. The
-columns of B are those of the margin matrix A and, over a ball, also those of −A. The slack of a
-column is v minus the edge of the column. The weights of the hypotheses are the multipliers of the
-constraints s >= 0. The sum Σd is treated as a variable that is fixed to 1. The order of the
-variables is (d, v, s, Σd).
+columns of B are those of the margin matrix A and, over a ball, also those of −A. The multipliers of
+s >= 0 are the hypothesis weights. The sum Σd is a variable fixed to 1, and the variables have the
+order (d, v, s, Σd).
 """
 
 from __future__ import annotations
@@ -26,16 +25,15 @@ from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.work import passes_of
 
 MAX_TABLEAU_ENTRIES = 10_000_000
-"""The maximum number of entries of a simplex tableau, or of a margin matrix that the parametric
-simplex method stores as an array. Ten million doubles take 80 MB, which the method reads and writes
-once for each block of pivots."""
+# Ten million doubles take 80 MB, which are read and written once for each block of pivots.
+"""The maximum number of entries of a tableau or of a stored margin matrix."""
 
 Lost = np.linalg.LinAlgError
-"""The error that is raised if the simplex method cannot continue or has used up its budget."""
+"""The simplex method cannot continue or has used up its budget."""
 
 
 def linear_program(game: Game) -> LinearForm | None:
-    """Return the costs and bounds of the relaxation f for the linear program of a game.
+    """Return the costs and bounds of the relaxation f, or None.
 
     The result is None if f is not a linear cost with finite bounds, if the domain is neither a ball
     nor a simplex, or if a stored margin matrix has more than `MAX_TABLEAU_ENTRIES` entries.
@@ -51,15 +49,14 @@ def linear_program(game: Game) -> LinearForm | None:
 
 
 def near_vertex(form: LinearForm, solution: Solution) -> bool:
-    """Return whether few simplex pivots lead from a solution to a vertex of its linear program.
+    """Predict whether few simplex pivots lead from a solution to a vertex of its linear program.
 
-    The function counts the examples whose weights d_i are likely to lie strictly between their
-    bounds. At a vertex there are about as many such examples as hypotheses with nonzero weight, and
-    far from all vertices there are more. The count is the predicted number of pivots, and the
-    predicted number of rows and of columns of the tableau. The result is True if this tableau is
-    small enough, and if the pivots are predicted to cost at most a third of the work of the
+    The tableau must be small enough, and the pivots must cost at most a third of the work of the
     interior point method.
     """
+    # The count of examples whose weights are likely to lie strictly between their bounds predicts
+    # the number of pivots, rows and columns. At a vertex there are about as many as hypotheses with
+    # nonzero weight, and far from all vertices there are more.
     game = solution.game
     assert isinstance(game.over, AtomicSet)
     excess, inside = bound_distances(form, solution.d, form.cost + solution.margins)
@@ -72,14 +69,12 @@ def near_vertex(form: LinearForm, solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return how far prices are from a threshold, and how far the entries of d are from bounds.
+    """Return the distances of prices to a threshold, and of the entries of d to their bounds.
 
-    The price of an example is its cost plus its margin. The threshold belongs to the distribution
-    that minimises price·d: examples with lower prices are at their upper bounds, and examples with
-    higher prices are at their lower bounds.
-
-    The first array contains the price of each example minus the threshold. The second array
-    contains the distance of each entry of `d` from the nearer of its two bounds.
+    The price of an example is its cost plus its margin. In a distribution that minimises price·d,
+    examples below the threshold are at their upper bounds, and examples above it at their lower
+    bounds. The first array is price minus threshold, and the second is the distance of each d_i to
+    its nearer bound.
     """
     order = np.argsort(price, kind="stable")
     total = form.lower.sum() + np.cumsum((form.upper - form.lower)[order])
@@ -89,19 +84,17 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """The columns of a game's linear program, with a budget of passes over the margin matrix A.
+    """The columns of a game's linear program, with a budget of passes over A.
 
-    A pass is one product of A with a vector. The methods that compute such a product subtract it
-    from the budget. If weights may be negative, the linear program has two columns for each
-    hypothesis: one for the hypothesis and one for its negative. The columns of the negatives come
-    last.
+    Each product of A with a vector takes a pass from the budget. If weights may be negative, the
+    negatives of all hypotheses follow as further columns.
 
     Parameters
     ----------
     game : Game
         A game for which `linear_program` returns a linear program.
     budget : float
-        The maximum number of passes over A that the simplex method may take.
+        The maximum number of passes over A.
     """
 
     def __init__(self, game: Game, budget: float) -> None:
@@ -114,16 +107,14 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of columns: one for each hypothesis and, if weights may be negative, one for
-        its negative."""
+        """The number of columns, including any negatives."""
         self.total = self.m + 1 + self.signed
-        """The index of the last variable of the linear program, which is the sum Σd."""
+        """The index of the last variable, the sum Σd."""
 
     def spend(self, passes: float) -> None:
-        """Subtract a number of passes over the margin matrix from the budget.
+        """Subtract passes over the margin matrix from the budget.
 
-        Raise `Lost` if the budget is too small, and `TimeUp` if the time limit of the run has
-        passed.
+        Raise `Lost` if the budget is used up, and `TimeUp` if the time limit has passed.
         """
         seconds_left()
         self.budget -= passes
@@ -131,45 +122,31 @@ class GameProgram:
             raise Lost
 
     def spend_pivots(self, count: int, size: int) -> None:
-        """Subtract the cost of `count` pivots on a tableau with `size` entries from the budget.
-
-        A pivot is a rank-one update of the tableau, which takes one multiplication for each entry.
-        """
+        """Subtract the cost of `count` pivots on a tableau with `size` entries from the budget."""
+        # A pivot is a rank-one update, which takes one multiplication for each entry.
         self.spend(passes_of(self._game, float(count) * size))
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges of all columns of the linear program for the distribution d.
-
-        The columns are the hypotheses and, if weights may be negative, then the negatives of the
-        hypotheses.
-        """
+        """Return the edges of all columns, with any negatives last."""
         self.spend(1.0)
         edges = self._bulk.edges(d)
         return np.concatenate([edges, -edges]) if self.over.two_sided else edges
 
     def margins(self, weights: Vector) -> Vector:
-        """Return the margin of each example for nonnegative weights of the program's columns."""
+        """Return the margins for nonnegative column weights."""
         self.spend(1.0)
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return a signed weight for each hypothesis: its weight minus the weight of its negative.
-
-        If weights may not be negative, the program has no negatives, and the weights are returned
-        unchanged.
-        """
+        """Return the signed weight of each hypothesis: its weight minus that of any negative."""
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
-        """Return nonnegative weights of the linear program's columns for the signed weights `w`.
-
-        The weights of the hypotheses come first. If weights may be negative, the weights of the
-        negatives of the hypotheses follow.
-        """
+        """Return nonnegative column weights for the signed weights `w`, with any negatives last."""
         return np.maximum(np.concatenate([w, -w]), 0.0) if self.over.two_sided else w
 
     def part(self, examples: Whole, columns: Whole) -> Array:
-        """Return the margins of some examples for some columns of the linear program, as an array.
+        """Return the margins of some examples for some columns, as an array.
 
         The array has a row for each example and a column for each column of the program.
         """
@@ -178,11 +155,7 @@ class GameProgram:
         return self._bulk.part(examples, columns % self.n) * sign
 
     def complete(self, x: Vector) -> Vector:
-        """Return the values of all variables of the linear program.
-
-        The argument `x` begins with d and the largest edge v, from which the other values are
-        computed.
-        """
+        """Return the values of all variables, given an `x` that begins with d and v."""
         d = x[: self.m]
         slack = x[self.m] - self.edges(d)
         return np.concatenate([x[: self.m + 1], slack, [d.sum()]])

@@ -1,13 +1,11 @@
 """The parametric self-dual simplex method on a tableau that grows as needed.
 
-The tableau contains only some variables of the linear program. Outside the tableau, the variables
-of all examples are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a
-hypothesis is the largest edge v minus the edge of the hypothesis.
+The tableau contains only some variables. Outside it, the examples are nonbasic at a bound, and the
+slacks of the hypotheses are basic. The slack of a hypothesis is the largest edge v minus its edge.
 
-The bounds of the program change linearly with a parameter t. The method follows the optimum from
-t = 1 down to t = 0. It then computes the variables outside the tableau by multiplying with the
-margin matrix. The variables that violate a bound are added to the tableau, and the method follows
-the optimum from t = 1 again.
+The bounds of the program change linearly with a parameter t. The method follows the optimum from t
+= 1 down to t = 0, and then computes the variables outside the tableau by products with the margin
+matrix. Variables that violate a bound join the tableau, and the method starts again from t = 1.
 """
 
 from __future__ import annotations
@@ -41,18 +39,18 @@ from relaxboost.solvers.parametric_simplex.start import crash_basis
 class ParametricSimplex:
     """A basis of a game's linear program, from which `solve` finds the optima of similar games.
 
-    After a call of `solve`, the basis is optimal. The next call can move from this optimum to the
-    optimum of a game with the same matrix and domain, but with other caps or costs of the examples.
+    After a call of `solve`, the basis is optimal. The next call can move on to a game with the same
+    matrix and domain, but other caps or costs.
 
     Parameters
     ----------
     game : Game
-        A game with the matrix and the domain of all later games.
+        A game with the matrix and domain of all later games.
     near : Solution
-        A solution from which the first basis is computed. Its game has the same number of examples,
-        the same hypotheses and the same domain.
+        The solution that gives the first basis. Its game has the same number of examples, the same
+        hypotheses and the same domain.
     budget : float
-        The maximum number of passes over the margin matrix for the computation of the first basis.
+        The maximum number of passes over the margin matrix for the first basis.
 
     Raises
     ------
@@ -63,7 +61,7 @@ class ParametricSimplex:
     """
 
     margins: Vector
-    """The margin that each example has for the weights from the last call of `solve`."""
+    """The margins for the weights from the last call of `solve`."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
@@ -75,12 +73,11 @@ class ParametricSimplex:
         self._form = form
         self._state, self._tableau = crash_basis(self._program, form, near)
         self._factors = 1.0 + np.random.default_rng(0).random(self._program.total + 1)
-        """A random factor in [1, 2) for each variable, by which the perturbation of this variable
-        is multiplied. Different perturbations break ties between the variables."""
+        """A random factor in [1, 2) for the perturbation of each variable, which breaks ties."""
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether a game has the margin matrix and the domain of this linear program."""
+        """Return whether a game has the margin matrix and the domain of this program."""
         return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:

@@ -1,4 +1,4 @@
-"""The first basis of the simplex method, computed from a solution that need not be a vertex."""
+"""The first simplex basis, computed from a solution that need not be a vertex."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from relaxboost.solvers.parametric_simplex.program import (
 def crash_basis(
     program: GameProgram, form: LinearForm, near: Solution
 ) -> tuple[SimplexState, Tableau]:
-    """Return a first state of the simplex method near a given solution, and its tableau.
+    """Return a first simplex state near a given solution, and its tableau.
 
-    The basic variables are the largest edge v and the weights d_i of some examples. The function
-    selects the examples whose weights are most likely to lie strictly between their bounds. It
-    selects at most as many examples as there are hypotheses with nonzero weight. The nonbasic
-    variables are the sum Σd and, for each of these examples, the slack of one hypothesis. The first
-    state need not be feasible.
+    The basic variables are the largest edge v and the weights d_i that are most likely to lie
+    strictly between their bounds, at most one for each hypothesis with nonzero weight. The nonbasic
+    variables are the sum Σd and one hypothesis slack for each selected example. The state need not
+    be feasible.
 
     Raises
     ------
