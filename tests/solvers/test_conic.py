@@ -126,9 +126,9 @@ def test_the_border_solves_as_the_whole_matrix_does(f):
     form = cone_form(rb.Custom(f=f).resolve(m).cvxpy_penalty, m)
     part = Conic(form, np.full(m, 1 / m), 1.0)
     block = part.block()
-    assert part._layout.is_apart == (f is every_cone)
+    assert part._matrix.layout.is_apart == (f is every_cone)
     assert isinstance(block._whole, ArrowFactor) == (f is every_cone)
-    assert f is chained or part._layout.whole.outer.size >= 2
+    assert f is chained or part._matrix.layout.whole.outer.size >= 2
     size = len(part.x) + len(part._eta)
     K = np.column_stack([block.times(unit) for unit in np.eye(size)])
     assert np.allclose(K, K.T)

@@ -38,7 +38,7 @@ class _Matrix:
     x, ω), where η are the multipliers of E x = e. M contains the entries of the cones.
     """
 
-    def __init__(self, form: ConeForm, cones: list[tuple[slice, Cones]]) -> None:
+    def __init__(self, form: ConeForm, cones: list[tuple[slice, Cones]], m: int) -> None:
         from scipy import sparse
 
         self._cones = [c for _, c in cones]
@@ -61,24 +61,24 @@ class _Matrix:
         self._ends = np.append(0, np.cumsum(np.bincount(row, minlength=order)))
         extra = sparse.csr_array((order - count, order - count))
         fixed = sparse.block_array([[form.quadratic, E.T], [E, None]])
-        self._fixed = sparse.csr_array(sparse.block_diag([fixed, extra]))
+        F = sparse.csr_array(sparse.block_diag([fixed, extra]))
         of_slacks = sparse.hstack([G, sparse.csr_array((count, form.zero))])
         self._J = sparse.csr_array(sparse.block_diag([of_slacks, sparse.eye_array(order - count)]))
         # K without d or without its border may be singular. This addition is small compared with
         # the entries of K and large compared with their roundings.
         small = np.finfo(np.float64).eps ** 0.75
-        is_x = np.arange(self._fixed.shape[0]) < form.cost.size
-        self._regular = self._fixed + sparse.diags_array(np.where(is_x, small, -small))
+        is_x = np.arange(F.shape[0]) < form.cost.size
+        self._F = F + sparse.diags_array(np.where(is_x, small, -small))
+        J = _ones(self._J)
+        pattern = _ones(F) + J.T @ self._block_diagonal(np.ones(row.size)) @ J
+        self.layout = Layout(pattern, m)
+        """The division of the unknowns into a border and blocks, by the places where K may be
+        nonzero."""
 
     def value(self) -> Any:
         """Return K for the present cone scaling. A small diagonal makes it nonsingular."""
         entries = np.concatenate([c.entries() for c in self._cones])
-        return self._regular + self._J.T @ self._block_diagonal(entries) @ self._J
-
-    def pattern(self) -> Any:
-        """Return a matrix with a positive entry wherever K may be nonzero."""
-        J = _ones(self._J)
-        return _ones(self._fixed) + J.T @ self._block_diagonal(np.ones(self._columns.size)) @ J
+        return self._F + self._J.T @ self._block_diagonal(entries) @ self._J
 
     def _block_diagonal(self, entries: Vector) -> Any:
         from scipy import sparse
@@ -136,8 +136,7 @@ class Conic(Part):
             self._cones.append((rows, cones))
             first = rows.stop
         self.count = sum(c.degree * len(c.s) for _, c in self._cones)
-        self._matrix = _Matrix(form, self._cones)
-        self._layout = Layout(self._matrix.pattern(), m)
+        self._matrix = _Matrix(form, self._cones, m)
 
     @property
     def proof(self) -> ConeProof:
@@ -187,7 +186,7 @@ class Conic(Part):
     def block(self) -> Block:
         for _, cones in self._cones:
             cones.scale()
-        return Bordered(self._layout, self._matrix.value(), self._times)
+        return Bordered(self._matrix.layout, self._matrix.value(), self._times)
 
     def _times(self, t: Vector) -> Vector:
         # GᵀHG x from the right has fewer roundings than the matrix, where G x is small.
