@@ -211,8 +211,8 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     """Return the margin side of SS09 Thm 7: the maximum over γ of γ − f*([γ − u]_+).
 
     By Lemma 8, the margin side equals the relaxed margin F(u) if f satisfies the three conditions
-    of Thm 7. In general it is at most F(u), which is the supremum of γ − f*(x) over all γ and all x
-    >= γ − u.
+    of Thm 7. In general it is at most F(u), which is the supremum of γ − f*(x) over all γ and all
+    x >= γ − u.
 
     cvxpy solves a concave program between each two neighbouring margins, so the result v has an
     error of about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
