@@ -195,6 +195,7 @@ def test_readings_proofs_enumerations_and_what_is_illegible():
         "Illegible in our copy."
     ) in text
     steps = "\n\n1. A worst case. Computed for x = 1.\n2. A step: `x² ≤ x`. Since x ≤ 1, x² ≤ x.\n"
+    steps = f'\n\n<details markdown="1">\n<summary>Proof</summary>{steps}\n</details>\n'
     place = "**Place:** Not in the paper.\n\n**In symbols:** `f`"
     assert f"**Statement (holds, proof):** x ≤ 1\n\n{place}{steps}" in text
 
@@ -235,7 +236,8 @@ def test_names_of_claims_in_notes_are_links(two_pages):
     nine = "[SS09-T9](ss09-details.md#ss09-t9)"
     assert f"By {link}, {link} and {nine}; S-E1 is plain, E12 and `x` are no claims." in details
     assert "`E1 ≤ 1`" in details
-    assert "\n\n**Proof.** It is plain.\n" in details
+    folded = '<details markdown="1">\n<summary>Proof</summary>\n\nIt is plain.\n\n</details>\n'
+    assert f"\n\n{folded}" in details
 
 
 def test_lines_of_a_source_lead_to_claims_or_give_a_reason(monkeypatch):

@@ -7,6 +7,7 @@ from relaxboost.claims.claim import Claim
 from relaxboost.claims.record import (
     AMBIGUOUS,
     EXPECTED,
+    FALSE,
     ILLEGIBLE,
     MISPRINT,
     Statement,
@@ -18,6 +19,13 @@ from .prose import code, columns, measured, paragraphs
 
 _RELATIONS = "=≤≥<>≪∈"
 """Relation signs. A printed text with one of these characters is assumed to contain a formula."""
+
+_REASONS = {
+    FALSE: "Why it is false:",
+    MISPRINT: "Why it is a misprint:",
+    AMBIGUOUS: "Why the reading matters:",
+}
+"""For each status of a refuted claim, the label of the text that gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[
             "Refuted, because an instance violates this relation:",
         )
         yield EntryPart("data", columns(evidence.instance))
-    yield from _proof(claim.stated)
+    yield from _proof(claim.stated, _REASONS.get(claim.status, ""))
     for number, correction in enumerate(claim.corrections, 1):
         noun = "reading" if claim.status == AMBIGUOUS else "correction"
         which = f"{noun} {number}" if len(claim.corrections) > 1 else f"the {noun}"

@@ -43,7 +43,7 @@ _NOTATION = "<summary><b>Notation</b></summary>"
 """The line that a reader clicks to see the notation of a source."""
 
 _PROOF = "Proof."
-"""The word with which the proof in a note begins. It is printed in bold."""
+"""The word with which the proof in a note begins."""
 
 _HEAD = "The [page about all sources](index.md) explains the verdicts, and how to repeat a check.\n"
 
@@ -99,8 +99,9 @@ def pages(source: Source) -> dict[str, str]:
         "comes next. Then follow the place in the source, the formula and the conditions.\n\n"
         "The rest of a section gives the reasons. A true statement has a proof. A false statement "
         "has an *instance* on which it fails, a picture of the two sides of the printed relation, "
-        "and the proof of the corrected statement. A numbered list after a proof contains its "
-        "steps, and a program checked each step on many instances. "
+        "the reason why it is false, and the proof of the corrected statement. Click on *Proof* "
+        "to unfold a proof. A numbered list after a proof contains its steps, and a program "
+        "checked each step on many instances. "
         f"See {letters}[results and errata]({front}).\n"
     )
     return {file_of(source): first, details_of(source): f"{title}\n{details}"}
@@ -303,11 +304,21 @@ def _folded(source: Source, name: str, proved: dict[str, str]) -> Iterator[str]:
 
 
 def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
-    """Yield the lines in Markdown that follow the statement of a claim."""
+    """Yield the lines in Markdown that follow the statement of a claim. Proofs are folded."""
     # `proved` has the claim of each step on the page, to which a repeated step refers.
     step = 0
+    in_proof = False
     for part in parts(claim, brief=True, in_full=_is_in_a_table(claim)):
         step = step + 1 if part.kind == "step" else 0
+        begins = part.text.startswith(_PROOF)
+        if in_proof and (begins or part.label or part.kind in ("data", "printed")):
+            yield from ("", "</details>")
+            in_proof = False
+        if begins or (step and not in_proof):
+            of = part.label.removesuffix(":").replace("About", "of", 1)
+            summary = f"Proof {of}".rstrip()
+            yield from ("", '<details markdown="1">', f"<summary>{summary}</summary>")
+            in_proof = True
         if step:
             before = proved.setdefault(part.text, claim.id)
             text = part.text if before == claim.id else f"As in the proof of {before}."
@@ -321,9 +332,9 @@ def _markdown(claim: Claim, proved: dict[str, str]) -> Iterator[str]:
         elif part.kind == "printed":
             yield f"> {as_markdown(part.text)}"
         else:
-            label = f"**{part.label}** " if part.label else ""
-            text = as_markdown(part.text)
-            if text.startswith(_PROOF):
-                text = f"**{_PROOF}**{text.removeprefix(_PROOF)}"
+            label = f"**{part.label}** " if part.label and not begins else ""
+            text = as_markdown(part.text.removeprefix(_PROOF).lstrip())
             yield label + _linked(claim.source, text, claim.id)
+    if in_proof:
+        yield from ("", "</details>")
     yield ""
