@@ -52,6 +52,12 @@ def test_every_address_of_the_project_is_that_of_pyproject():
             assert found[0] == allowed[found[1] or found[2]], f"{name} has {found[0]}"
 
 
+def test_an_extra_of_the_project_itself_has_no_marker():
+    """Hatchling drops such a marker from the metadata of the wheel."""
+    for needs in PROJECT["optional-dependencies"].values():
+        assert not [need for need in needs if need.startswith("relaxboost[") and ";" in need]
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_workflows_have_few_permissions(path):
     workflow = loaded(path)
