@@ -399,7 +399,7 @@ class Learner:
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return the options for compiled code, or None if there is none."""
+        """Return the options for compiled code, or None if there are none."""
         method = self.method
         loss = method.loss
         law = method.schedule.law(self.constants)
