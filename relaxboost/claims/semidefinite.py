@@ -59,11 +59,11 @@ class Program:
             for i in self.elements
         ]
 
-    def instance(self) -> tuple[float, dict[int, Array]]:
-        """Solve the program in floats, and return its optimal value and the elements of a worst
-        instance.
+    def solve(self) -> tuple[float, dict[int, Array], Array]:
+        """Solve the program in floats.
 
-        The elements are vectors in Euclidean space, by element number.
+        Return the optimal value, the elements of a worst instance by element number, and the
+        multipliers of the constraints. The elements are vectors in Euclidean space.
         """
         import cvxpy as cp
 
@@ -71,9 +71,9 @@ class Program:
         G, F = cp.Variable((n, n), PSD=True), cp.Variable(len(self.values))
         flat = cp.vec(G, order="C")
         left = self.matrices @ flat + self.slopes @ F + self.constants
+        bounded, equal = left[~self.free] <= 0, left[self.free] == 0
         problem = cp.Problem(
-            cp.Maximize(self.matrix @ flat + self.slope @ F + self.constant),
-            [left[~self.free] <= 0, left[self.free] == 0],
+            cp.Maximize(self.matrix @ flat + self.slope @ F + self.constant), [bounded, equal]
         )
         _solve(problem)
         if G.value is None:
@@ -84,31 +84,38 @@ class Program:
         sizes, axes = np.linalg.eigh(G.value)
         columns = (axes * np.sqrt(np.maximum(sizes, 0.0))).tolist()
         found = {i: np.array(x) for i, x in zip(self.elements, columns, strict=True)}
-        return float(problem.value), found
+        y = np.zeros(len(self.rows))
+        for rows, constraint in ((~self.free, bounded), (self.free, equal)):
+            if rows.any():
+                y[rows] = constraint.dual_value
+        return float(problem.value), found, y
 
-    def multipliers(self, limit: float) -> list[Fraction]:
-        """Return constraint multipliers that prove an upper bound near `limit` on the objective.
+    def multipliers(self, y: Array, limit: float, share: float) -> list[Fraction]:
+        """Return multipliers whose proof is valid in spite of rounding errors.
 
-        A solver maximises the margin by which the inequalities of the proof hold, so that rounding
-        does not violate them. The rounded fractions are corrected so that the functional values
-        cancel exactly. Therefore the proved bound may exceed `limit` slightly.
+        They are those of the optimum, `y`, moved by `share` of the way to multipliers that prove
+        the bound `limit` with the largest margin. This margin is 0 at the optimum, where a solver
+        cannot make it positive reliably. The fractions are corrected so that the functional values
+        cancel exactly.
         """
         import cvxpy as cp
 
         n = len(self.elements)
-        y = cp.Variable(len(self.rows))
+        inner = cp.Variable(len(self.rows))
         margin = cp.Variable()
-        form = cp.reshape(self.matrices.T @ y - self.matrix, (n, n), order="C")
-        below = [self.constant - self.constants @ y <= limit, y[~self.free] >= margin]
+        form = cp.reshape(self.matrices.T @ inner - self.matrix, (n, n), order="C")
+        below = [self.constant - self.constants @ inner <= limit, inner[~self.free] >= margin]
         square = (form + form.T) / 2 >> margin * np.eye(n)
-        _solve(cp.Problem(cp.Maximize(margin), [square, *below, self.slopes.T @ y == self.slope]))
-        if y.value is None:
+        cancelled = self.slopes.T @ inner == self.slope
+        _solve(cp.Problem(cp.Maximize(margin), [square, *below, cancelled]))
+        if inner.value is None:
             raise SolverError("the solver found no proof of the worst case. Increase `tolerance`")
+        y = (1.0 - share) * y + share * inner.value
         # With a common denominator, exact sums of the multipliers have short fractions.
-        exact = [Fraction(round(x * 2**60), 2**60) for x in y.value.tolist()]
+        exact = [Fraction(round(x * 2**60), 2**60) for x in y.tolist()]
         # The values of functionals must cancel exactly. Multipliers near 0 are not changed, so that
         # they stay >= 0.
-        large = self.free | (y.value > 1e-6 * y.value.max())
+        large = self.free | (y > 1e-6 * y.max())
         rows, missing = [], []
         for key in self.values:
             numbers = [Fraction(row.get(key, 0)) for row in (*self.rows, self.objective)]

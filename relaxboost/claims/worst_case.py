@@ -301,8 +301,10 @@ def worst_case(
     given = [*requirements, *(one for R in functionals for one in R.requirements())]
     rows = [one.expression.terms for one in given]
     program = Program(objective.terms, rows, [one.equality for one in given])
-    value, elements = program.instance()
-    multipliers = program.multipliers(value + tolerance * max(1.0, abs(value)))
+    value, elements, optimal = program.solve()
+    # A share of `tolerance` of the way to this limit raises the bound by no more than promised.
+    limit = value + max(1.0, abs(value))
+    multipliers = program.multipliers(optimal, limit, tolerance)
     return WorstCase(program.proof(multipliers), value, multipliers, given, elements)
 
 

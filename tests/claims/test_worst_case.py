@@ -95,17 +95,22 @@ class TestProofs:
         given = [*requirements, *R.requirements()]
         rows = [one.expression.terms for one in given]
         program = Program(objective.terms, rows, [one.equality for one in given])
-        return program, program.multipliers(0.1 + 1e-6)
+        *_, optimal = program.solve()
+        return program, lambda share: program.multipliers(optimal, 1.1, share)
 
     def test_it_is_an_identity_that_anyone_can_check(self):
         """Objective − Σ multiplier · requirement is the bound less a sum of squares."""
         objective, requirements, R, _ = descent([1, 1])
         found = worst_case(objective, requirements, [R])
+        assert self.largest_square(objective, found) < 0.0
+
+    def largest_square(self, objective, found):
+        """Check the identity, and return the largest eigenvalue of what is minus the squares."""
         rest = objective
         for number, one in zip(found.multipliers, found.requirements, strict=True):
-            assert number >= 0
+            assert one.equality or number >= 0
             rest = rest - one.expression * number
-        assert rest.terms[()] == found.upper
+        assert rest.terms.get((), 0) == found.upper
         assert not any(x for key, x in rest.terms.items() if len(key) == 1)
         names = sorted({i for key in rest.terms if len(key) == 2 for i in key})
         M = np.zeros((len(names), len(names)))
@@ -113,10 +118,22 @@ class TestProofs:
             if len(key) == 2:
                 i, j = map(names.index, key)
                 M[i, j] = M[j, i] = float(x) / (1 if i == j else 2)
-        assert np.linalg.eigvalsh(M).max() < 0.0
+        return np.linalg.eigvalsh(M).max()
+
+    def test_the_margin_of_a_proof_is_far_above_the_errors_of_a_solver(self):
+        """Five projections in turn, of which each leaves less than a fifth of the squared length."""
+        rest, gamma = Element(), Fraction(9, 10)
+        requirements, moves = [rest @ rest <= 1], Element({})
+        for _ in range(5):
+            p = Element()
+            requirements += [p @ (rest - p) == 0, p @ p >= gamma**2 * (rest @ rest)]
+            moves, rest = moves + p, rest - p
+        objective = moves @ moves
+        assert self.largest_square(objective, worst_case(objective, requirements)) < -1e-7
 
     def test_a_multiplier_that_is_negative_is_refused(self):
-        program, numbers = self.program()
+        program, multipliers = self.program()
+        numbers = multipliers(1e-6)
         program.proof(numbers)
         for i in np.flatnonzero(~program.free)[:3]:
             wrong = [*numbers]
@@ -125,14 +142,14 @@ class TestProofs:
                 program.proof(wrong)
 
     def test_multipliers_that_prove_nothing_are_refused(self):
-        program, numbers = self.program()
+        program, multipliers = self.program()
         with pytest.raises(SolverError):
-            program.proof([x / 2 for x in numbers])
+            program.proof([x / 2 for x in multipliers(1e-6)])
 
     def test_a_bound_below_the_worst_case_has_no_proof(self):
-        program, _ = self.program()
+        program, multipliers = self.program()
         with pytest.raises(SolverError):
-            program.proof(program.multipliers(0.1 - 1e-6))
+            program.proof(multipliers(-1e-6))
 
     def test_brackets_widen_the_bound(self):
         """A coefficient in a bracket must be covered by the proof at both of its ends."""
@@ -146,7 +163,8 @@ class TestProofs:
         assert found.upper >= 1 / (2 * high)
 
     def test_values_must_cancel(self):
-        program, numbers = self.program()
+        program, multipliers = self.program()
+        numbers = multipliers(1e-6)
         for i in (1, len(numbers) - 1):
             with pytest.raises(SolverError, match="no exact proof"):
                 program.proof([x + (j == i) for j, x in enumerate(numbers)])
