@@ -121,7 +121,7 @@ class TestProofs:
         return np.linalg.eigvalsh(M).max()
 
     def test_the_margin_of_a_proof_is_far_above_the_errors_of_a_solver(self):
-        """Five projections in turn, of which each leaves less than a fifth of the squared length."""
+        """Five projections in turn: each leaves less than a fifth of the squared length."""
         rest, gamma = Element(), Fraction(9, 10)
         requirements, moves = [rest @ rest <= 1], Element({})
         for _ in range(5):
