@@ -480,6 +480,23 @@ def test_scalar_products_of_docstrings_are_shown():
     )
 
 
+def test_names_in_descriptions_link_to_their_pages():
+    html = "<b><code>path</code></b> <code>{}</code>"
+
+    def link(name, page="online.regret"):
+        found = reference.linked(html.format(name), page).removeprefix(html[:24])
+        return re.sub(r'.*href="\.\./(\S+)/".*', r"\1", found) if "href" in found else ""
+
+    assert link("hindsight") == "online.hindsight"
+    assert link("Solution.bound") == "game.Solution"
+    assert link("solve") == "solvers.solve.solve"
+    assert link("compare") == "game.compare"
+    assert link("compare", "planning.fit") == "planning.compare"
+    # The method of an estimator, an argument of this page, the page itself, no name.
+    unlinked = {"fit", "path", "regret", "regret.lower", "X"}
+    assert not any(map(link, unlinked))
+
+
 def test_the_call_of_a_record_is_folded():
     record, other = (
         types.SimpleNamespace(meta={"record": is_record}) for is_record in (True, False)

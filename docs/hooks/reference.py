@@ -8,6 +8,7 @@ import pkgutil
 import re
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -243,7 +244,8 @@ def pages() -> dict[str, str]:
             guide = f" · [guide](../{GUIDES[room]})" if room in GUIDES else ""
             lines = "".join(f"\n      {key}: {value}" for key, value in options.items())
             found[f"api/{entry.path}.md"] = (
-                f"---\nhide: [navigation]\nrecord: {str(is_record(entry.value)).lower()}\n---\n\n"
+                f"---\nhide: [navigation]\nrecord: {str(is_record(entry.value)).lower()}\n"
+                f"object: {entry.path}\n---\n\n"
                 f"[API](../api.md) › [{title}](../api.md#{room}){guide} · `{entry.statement}`\n\n"
                 f"::: relaxboost.{entry.path}\n    options:{lines}\n"
             )
@@ -268,13 +270,50 @@ def on_files(files: Any, config: Any, **_: object) -> Any:
     return files
 
 
+_NAME = re.compile(r"(?<!<b>)<code>(\w+)(?:\.\w+)?</code>(?!</a>)")
+"""A name, or an attribute of a name, that is written as code and is not a link yet."""
+
+
+def linked(html: str, path: str) -> str:
+    """Link the public names in the descriptions on the page of an object to their pages.
+
+    A name in small letters may also be an argument or a method. So it is linked only if no argument
+    on the page has this name, and if it belongs to the same room or to `relaxboost` itself.
+    """
+    room = path.partition(".")[0]
+
+    def link(found: re.Match[str]) -> str:
+        name = found[1]
+        paths = _paths().get(name, [])
+        near = [one for one in paths if one.startswith(f"{room}.")]
+        if name.islower():
+            is_known = near or name in rb.__all__
+            paths = paths if is_known and f"<b><code>{name}</code></b>" not in html else []
+        target = (near or paths or [path])[0]
+        return found[0] if target == path else f'<a href="../{target}/">{found[0]}</a>'
+
+    return _NAME.sub(link, html)
+
+
+@cache
+def _paths() -> dict[str, list[str]]:
+    """Return the paths of all objects by their names."""
+    paths: dict[str, list[str]] = {}
+    for _, _, listed in entries():
+        for entry in listed:
+            paths.setdefault(entry.name, []).append(entry.path)
+    return paths
+
+
 def on_page_content(html: str, page: Any = None, **_: object) -> str:
-    """Show scalar products of docstrings, <w, h>, which Markdown takes for tags.
+    """Link names on pages of objects, and show scalar products, which Markdown takes for tags.
 
     The call of a class that is a record is folded, because it would hide the description.
     """
     if page is not None and page.meta.get("record"):
         html = _SIGNATURE.sub(_folded, html, count=1)
+    if page is not None and (path := page.meta.get("object")):
+        html = linked(html, path)
     return re.sub(r"<(\w[\w{}−]*[,(][^<>]*)>", r"&lt;\1&gt;", html)
 
 
