@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # These tests compute. The others read, print and compare files, and start the same solvers.
 NUMERIC = (
     *(f"tests/{room}" for room in ("relaxations", "game", "solvers", "certificates", "estimators")),
-    *(f"tests/{room}" for room in ("functional", "online", "planning", "golden")),
+    *(f"tests/{room}" for room in ("functional", "online", "planning", "claims", "golden")),
     "tests/test_docs.py",
     "tests/test_examples.py",
 )
