@@ -252,7 +252,9 @@ def test_ctrl_c_leaves_the_linear_costs_or_nothing(folder, capsys, monkeypatch, 
     graph = pl.from_pandas(pd.read_csv(folder / "land.csv"))
     frame = pd.read_csv(folder / "walks.csv")
     linear = pl.fit([pl.Task.along(graph.path(row.split())) for row in frame["path"]])
-    assert np.array_equal(pl.load_model("costs.json").costs(graph), linear.costs(graph))
+    # The last bits of the costs depend on the layout of the features in memory.
+    loaded = pl.load_model("costs.json").costs(graph)
+    np.testing.assert_allclose(loaded, linear.costs(graph), rtol=1e-12)
 
 
 def pressed_once(function):
