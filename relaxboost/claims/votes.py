@@ -1,4 +1,4 @@
-"""Rounds of AdaBoost and AdaBoost* for checks, and a simple AdaBoost for comparison."""
+"""Functions that run AdaBoost and AdaBoost* in checks, and a simple AdaBoost for comparison."""
 
 import math
 from collections.abc import Iterable, Iterator

@@ -33,8 +33,9 @@ METHODS = {
 ROWS_IN_SAMPLE = 1000
 """The number of initial rows from which --base computes feature ranges and stump thresholds."""
 NARROW_SHARE_OF_RANGE = 0.1
-"""The fraction of a feature's range that counts as narrow. If nearly all values lie within this
-distance around the median, a note says that linear functions hardly distinguish them."""
+"""The width of a narrow interval, as a fraction of a feature's range. If an interval of this width
+around the median contains nearly all values, a note says that linear functions hardly distinguish
+them."""
 MIN_NEAR_SHARE = 0.99
 """The fraction of values that counts as nearly all. If at least this fraction of the values, but
 not all, lie in a narrow range, a note says that the others may be errors."""

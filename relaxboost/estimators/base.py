@@ -167,8 +167,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
             )
         if self.max_rounds < before.rounds:
             raise InputError(
-                f"max_rounds={self.max_rounds} is less than the {before.rounds} rounds of the fit "
-                "that warm_start=True continues; increase max_rounds, which includes those rounds"
+                f"max_rounds={self.max_rounds} is less than the {before.rounds} rounds of the last "
+                "fit; increase max_rounds, which with warm_start=True counts these rounds too"
             )
         return before
 

@@ -1,4 +1,4 @@
-"""The primal and the dual problem of a game in cvxpy, for `reference`."""
+"""The primal and the dual problem of a game in cvxpy, which `reference` solves."""
 
 from __future__ import annotations
 

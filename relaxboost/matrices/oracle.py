@@ -55,8 +55,8 @@ class OracleMatrix(MarginMatrix):
     def best(self, d: Vector) -> Best:
         """Return the column that the weak learner finds for the weights `d`.
 
-        If an earlier column has a larger absolute edge, it is returned instead. The slack of the
-        result is then the learner's slack minus the difference, but at least 0.
+        If an earlier column has a larger absolute edge, it is returned instead. The difference of
+        the two edges is then subtracted from the learner's slack, which stays at least 0.
         """
         hypothesis = self._fit(self._X, self._y, np.array(d, dtype=np.float64))
         column = self._margin_column(hypothesis)

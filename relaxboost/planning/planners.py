@@ -87,10 +87,10 @@ costs, and the indices of the source and the target."""
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or by Bellman–Ford if a cost is negative.
 
-    A `NegativeCycle` is raised if the search finds a cycle of negative cost on the way to the
-    target. If its exact cost is not negative, an InputError is raised. Because of rounding errors,
-    the search may miss a cycle with a cost above −nodes² · 2⁻¹⁰¹ times the largest distance from
-    the source to a node of the cycle.
+    If the search finds a cycle of negative cost on the way to the target, a `NegativeCycle` is
+    raised. If only rounding errors make the cost of the cycle negative, an InputError is raised.
+    The search may miss a cycle whose cost is negative, but so close to 0 that it is above −nodes² ·
+    2⁻¹⁰¹ times the largest distance from the source to a node of the cycle.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:

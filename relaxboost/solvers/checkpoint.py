@@ -66,7 +66,7 @@ class Checkpoint:
         self.start = self._read(game) if self.path.exists() else WarmStart()
         """The warm start with the points in the file, or an empty one without a file."""
         self.pace = Pace()
-        """The timer that limits the writes."""
+        """The timer that decides whether it is time to write the checkpoint again."""
 
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float

@@ -64,10 +64,10 @@ class PivotLimits:
 
 
 class ExactSimplex:
-    """A basis of a linear program that can be optimised, and extended by new rows.
+    """A basis of a linear program, with methods that optimise it and add rows.
 
-    First, dual pivots make the basis feasible. If the basis is not dual feasible either, the costs
-    are shifted meanwhile. Then primal pivots with the true costs make it optimal.
+    First, dual pivots make the basis feasible. They need a dual feasible basis, so the costs are
+    shifted if it is not. Then primal pivots with the true costs make the basis optimal.
 
     Parameters
     ----------
