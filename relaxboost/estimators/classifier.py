@@ -40,7 +40,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         As for `relaxboost.functional.boost`. The default is "refitted" for learners with leaves,
         such as stumps and trees, and "residual" for others.
     step, scale, projection
-        Options of the algorithm; see `Algorithm`. An `algorithm` object takes precedence.
+        Options of the algorithm; see `Algorithm`. Options that are set in an `algorithm` object
+        take precedence.
     max_rounds, max_learners
         The maximum numbers of rounds and weak learners; see `Stopping`.
     iterate : {"last", "best", "average"}, optional

@@ -431,9 +431,9 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         """Return the exact SHAP values of `decision_function`, shape (N, d + 1).
 
         The hypotheses must be stumps. For K > 2 classes, the shape is (N, d + 1, K). The last
-        column is the weighted mean over the training rows, and each row sums to
-        `decision_function(X)`. Interventional and path-dependent values are the same, because each
-        stump reads one feature.
+        column is the mean over the training rows, weighted by `sample_weight` and `class_weight`,
+        and each row sums to `decision_function(X)`. Interventional and path-dependent values are
+        the same, because each stump reads one feature.
 
         Raises
         ------

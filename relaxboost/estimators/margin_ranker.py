@@ -23,7 +23,7 @@ from relaxboost.matrices.pairs import PairMatrix
 class MarginBoostRanker(ScoreBoost):
     """A ranker that maximises the soft margin over pairs of documents of the same query.
 
-    The margin of a pair is half the difference of its votes, in [−1, 1].
+    The margin of a pair is half the difference of its documents' votes, in [−1, 1].
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
 CHECKED_ROWS = 8
-"""The number of training rows on which the predictions of new hypotheses are compared with the
-training outputs that the learner returned."""
+"""The number of training rows on which the predictions of the first hypothesis are compared with
+the training outputs that the learner returned, and those of a warm start with its state."""
 
 
 STOPPING = "pass the number of rounds as stopping=, as in boost(X, risk, learner, stopping=100)"

@@ -19,8 +19,8 @@ class Stopping(Limits):
     max_rounds : int
         The maximum number of rounds, >= 1, including the rounds of a warm start.
     time_limit : float, optional
-        The time limit in seconds, > 0, checked after each round and between the projections of a
-        round.
+        The time limit in seconds from the start of the call, > 0, checked after each round and
+        between the projections of a round.
     callback : callable, optional
         A function that is called with the `BoostState` of each round. A true result ends the run.
     max_learners : int, optional

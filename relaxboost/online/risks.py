@@ -83,8 +83,9 @@ def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumpti
     Parameters
     ----------
     regret : float
-        A regret bound, for example from `Learner.regret_bound`. For `GradientDescent` it is LB√m if
-        gradients have at most the norm L and the domain is a ball of radius B.
+        A regret bound, for example from `Learner.regret_bound`. For `GradientDescent` with
+        ``Horizon(m)`` it is LB√m if gradients have at most the norm L and the domain is a ball of
+        radius B.
     m, delta, assumptions
         See `risk_bound`.
 

@@ -55,13 +55,14 @@ def certify_ensemble(
         Supported classes of scikit-learn are AdaBoost and hard voting, whose hypotheses are votes
         −1 and +1; forests, bagging and soft voting, whose hypotheses are p(+1) − p(−1); and
         gradient boosting, whose hypotheses are leaf values times the learning rate.
-        `FunctionalGradientClassifier`, `MarginBoostClassifier`, and pipelines that end in a
-        supported classifier are also accepted. XGBoost and LightGBM models must be sums of trees: a
-        classifier, which uses its best iteration, or a Booster. In the pair (H, weights), H has
-        shape (m, n) and contains predictions, positive for the class +1. The n weights are finite,
-        and negative weights negate hypotheses.
+        `FunctionalGradientClassifier`, `MarginBoostClassifier` with its votes, and pipelines that
+        end in a supported classifier are also accepted. XGBoost and LightGBM models must be sums of
+        trees: a classifier, which uses its best iteration, or a Booster. In the pair (H, weights),
+        H has shape (m, n) and contains predictions, positive for the class +1. The n weights are
+        finite, and negative weights negate hypotheses.
     X : array, sparse matrix or data frame with m rows
-        The examples, in the form that the estimator expects. X is not used with (H, weights).
+        The examples, in the form that the estimator expects. X is not used with (H, weights),
+        and may then be None.
     y : array of shape (m,)
         The labels. The larger label, the second of the estimator's `classes_`, stands for +1. With
         (H, weights) and Boosters, the labels may be any two values.

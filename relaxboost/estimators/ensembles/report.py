@@ -158,8 +158,9 @@ class EnsembleReport:
         Warns
         -----
         UserWarning
-            If all re-optimised weights are 0, so that every example gets the same label. These
-            weights are optimal if no vote of the hypotheses increases the relaxed margin.
+            If the weights of all hypotheses except the intercept are 0, so that every example gets
+            the same label. Such weights are optimal if no vote of the hypotheses increases the
+            relaxed margin.
         """
         w = self.reoptimised if reoptimised else self.weights
         if not w[: self.kept.size].any():

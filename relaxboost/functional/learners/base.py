@@ -149,7 +149,7 @@ class WeakLearner(ABC):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Prepare the training rows for all rounds, and return the `Pool` that searches them.
+        """Prepare the training rows for all rounds, and return the `Pool` that finds hypotheses.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ def dense(X: Any) -> Array:
 
 
 def training(X: Any, measure: Empirical) -> Array:
-    """Check the training rows X, and return them as doubles."""
+    """Return the training rows X as doubles, or raise an InputError if they are invalid."""
     X = dense(X)
     if X.ndim != 2:
         raise InputError(f"X must have shape (N, d), got {X.shape}")

@@ -147,8 +147,9 @@ class Networks(Regressor):
     """A weak learner whose hypotheses are networks with one hidden layer of tanh units.
 
     scikit-learn's `MLPRegressor` fits each network by L-BFGS without a penalty. Features are
-    standardised and targets are scaled to a fixed norm, so that the units of the data do not
-    matter. The fit may end at a local optimum, so that there is no guarantee on the edges.
+    standardised and targets are scaled to a fixed norm, so that the units of the data matter
+    only through rounding errors. The fit may end at a local optimum, so that there is no guarantee
+    on the edges.
 
     Parameters
     ----------

@@ -85,9 +85,9 @@ def _sigmoid_and_tail(u: Array) -> tuple[Array, Array]:
 class Exponential(PointwiseLoss):
     """The exponential loss exp(−y f) of a prediction f for a target y = ±1.
 
-    Its slopes are unbounded. Above −y f = 350, the loss is replaced by its tangent to prevent
-    overflow. If a sum of hypotheses separates the classes, the infimum 0 of the risk is not
-    attained.
+    It is differentiable, with unbounded slopes. Above −y f = 350, the loss is replaced by its
+    tangent to prevent overflow. If a sum of hypotheses separates the classes, the infimum 0 of the
+    risk is not attained.
 
     References
     ----------

@@ -49,8 +49,8 @@ class RankingHinge(Loss):
     Parameters
     ----------
     normalise : {"pairs", "queries"}
-        "pairs" weights all pairs of all queries equally. "queries" averages over the pairs of each
-        query and then over the queries.
+        "pairs" averages over all pairs of all queries. "queries" averages over the pairs of each
+        query and then over the queries that have pairs.
 
     References
     ----------

@@ -78,8 +78,9 @@ class Cumulative:
     def scale(self) -> float:
         """Return a typical cumulative loss, which scales the tolerance of minima near 0.
 
-        It is the absolute loss of the prediction 0. If this is 0, infinite or undefined, it is the
-        loss at the center of the domain. If that fails too, the result is 0.
+        It is the sum of the absolute values of the losses for the prediction 0. If this is 0,
+        infinite or undefined, the center of the domain replaces the prediction 0. If that fails
+        too, the result is 0.
         """
         # The center is only the second choice, because the loss is huge at the center of a large
         # simplex.

@@ -15,7 +15,7 @@ from relaxboost.online.kernels.vectors import ENTRIES, average, inner
 CONSTANT, FADING, AVERAGED = range(3)
 """The codes of the step kinds. For the step size η and example i, CONSTANT steps multiply the
 gradient by η, FADING steps multiply it by η/√i, and AVERAGED steps (dual averaging) multiply the
-sum of all gradients by η/√i."""
+sum of the earlier gradients by η/√i."""
 MIXABILITY = BETA + 1
 """The index of AdaHedge's mixability gap in the array `sums`. The K losses follow it."""
 MIN_MIXABILITY = 1e-300

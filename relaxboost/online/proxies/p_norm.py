@@ -27,7 +27,7 @@ class PNorm(Proxy):
 
     Regret bounds contain the ratio V_max/α, where V_max is the maximum of the proxy. With the
     default p, it is less than 3.7 λ² log M. On the simplex, it converges to the ratio of the
-    entropy, λ² log M, as p decreases to 1, and for M <= 3 it is smaller than that for p = 2.
+    entropy, λ² log M, as p decreases to 1. For p = 2 and M <= 3 it is smaller than for the entropy.
 
     Parameters
     ----------
