@@ -71,7 +71,8 @@ class Program:
         G, F = cp.Variable((n, n), PSD=True), cp.Variable(len(self.values))
         flat = cp.vec(G, order="C")
         left = self.matrices @ flat + self.slopes @ F + self.constants
-        bounded, equal = left[~self.free] <= 0, left[self.free] == 0
+        bounded = left[~self.free] <= 0
+        equal = left[self.free] == 0
         problem = cp.Problem(
             cp.Maximize(self.matrix @ flat + self.slope @ F + self.constant), [bounded, equal]
         )
