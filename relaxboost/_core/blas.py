@@ -85,7 +85,7 @@ def one_blas_thread() -> Iterator[None]:
 def threads_for(m: int, n: int | None) -> AbstractContextManager[None]:
     """Limit BLAS to one thread within the context if an m × n matrix is small.
 
-    If `n` is None, the number of columns is unknown.
+    If `n` is None, the number of columns is unknown, and counts as large.
     """
     small = m * min(SMALL_ORDER if n is None else n, SMALL_ORDER) <= SMALL_ORDER**2
     return one_blas_thread() if small else nullcontext()

@@ -69,7 +69,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Add the path to operating-system errors that are raised within the context without one."""
+    """Set the path of operating-system errors within the context, because some lack it."""
     try:
         yield
     except OSError as error:

@@ -93,8 +93,8 @@ class WarmProgram:
     def add(self, columns: NDArray[Any], last: int) -> bool:
         """Add the constraint <a, x> <= x[last] for each column a of an array.
 
-        A column has the length of the first variables of the program. Return whether HiGHS accepts
-        the constraints.
+        The entries of a column belong to the first variables of the program. Return whether HiGHS
+        accepts the constraints.
         """
         rows, index = np.nonzero(columns.T)
         count = columns.shape[1]

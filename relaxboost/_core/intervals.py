@@ -250,8 +250,8 @@ class Interval:
 
 
 def enclose(x: Any) -> Interval:
-    """Convert a number or an array to a zero-width `Interval`.
+    """Convert a number or an array to an `Interval`, whose width is zero for doubles.
 
-    An `Interval` is returned unchanged.
+    A fraction is enclosed by the nearest doubles. An `Interval` is returned unchanged.
     """
     return x if isinstance(x, Interval) else Interval(x)

@@ -21,8 +21,8 @@ from relaxboost._core.parameters import positive_size, spell
 from relaxboost.matrices import Best, MarginMatrix
 
 WEIGHT_BITS = 96
-"""The number of binary digits after the point to which a certificate rounds weights. Small domains
-use more digits."""
+"""The number of binary digits after the point to which a certificate rounds weights. Domains with
+small weights use more digits."""
 
 
 class Dense(NamedTuple):

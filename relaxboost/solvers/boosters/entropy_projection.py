@@ -57,8 +57,9 @@ class ProjectionDual:
     def maximise(self, start: Vector, accuracy: float) -> Vector:
         """Maximise the dual function by L-BFGS-B, and return w with D(w) >= D(start).
 
-        At the end, every edge is at most the level plus `accuracy`, and every edge with a positive
-        multiplier is at least the level minus `accuracy`. Raise `TimeUp` if the deadline passes.
+        The search ends when every edge is at most the level plus `accuracy`, and every edge with a
+        positive multiplier is at least the level minus `accuracy`, or when a line search fails.
+        Raise `TimeUp` if the deadline passes.
         """
         # The bounds on the rounds of SoftBoost and TotalBoost need only D(w) >= D(start).
         from scipy.optimize import minimize

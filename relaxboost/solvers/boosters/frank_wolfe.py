@@ -51,7 +51,8 @@ class CorrectiveRun(Booster):
     project : callable, optional
         The function that maps margins Aw to the minimiser d. The default is for the entropy.
     active : ActiveSet, optional
-        The first weights w. By default `starting_point` creates them.
+        The first weights w, which the steps change in place. By default `starting_point` creates
+        them.
     target : float
         The gap of the smoothed game at which the run ends. For 0, there is no such test.
     """
@@ -116,7 +117,7 @@ class CorrectiveRun(Booster):
         """Move the weights w by a step of the step rule.
 
         Return None if the gap of the smoothed game has reached the target, or if w has not changed
-        for `PATIENCE_ROUNDS` rounds.
+        for more than `PATIENCE_ROUNDS` rounds.
         """
         self._round += 1
         if self._is_idle():

@@ -25,8 +25,8 @@ class Hull:
         self.used = 0
         """The number of stored distributions. The arrays may be longer."""
         self.weights = np.zeros(16)
-        """The convex-combination weights of the stored distributions. Only the first `used` entries
-        are nonzero."""
+        """The convex-combination weights of the stored distributions. The entries after the first
+        `used` are 0."""
         self._costs = np.zeros(16)
         self._gram = np.zeros((16, 16))
         self._points = np.empty((game.m, 16), order="F")

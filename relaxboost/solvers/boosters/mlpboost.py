@@ -73,12 +73,11 @@ class MLPBoost(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return the bound max(2, 64 H (r/tol)²) on the number of rounds.
 
-        H is the range of the smoothing function, and r is the radius of the l1 ball or the size of
-        the simplex. The result is nan if the user chose β, or if the weak learner may miss the best
+        H is the range of the entropy over the distributions at which f is finite, or that of the
+        binary entropy over all distributions. r is the radius of the l1 ball or the size of the
+        simplex. The result is nan if the user chose β, or if the weak learner may miss the best
         hypothesis.
         """
-        # The entropy ranges over the distributions at which f is finite, and the binary entropy
-        # over all.
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return self.fig1_rounds_bound(game, tol)
         return game.over.rounds_bound(game.entropy_range, game.n, tol, True)

@@ -148,7 +148,8 @@ class Master:
     def nearest(self, centre: Vector, level: float, cuts: Cuts, group: Whole) -> Vector | None:
         """Return the weights nearest to `centre` at which penalty plus model is at most `level`.
 
-        The penalty must have no quadratic term. The result is None if Clarabel fails.
+        The penalty must have no quadratic term. The result is None if Clarabel finds no such
+        weights.
         """
         rows, size = self._scaled(cuts, group)
         # The distance is divided by the largest unit, which moderates its curvature.

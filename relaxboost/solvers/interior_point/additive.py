@@ -8,8 +8,8 @@ matrix Θ with the entries θ_i of the examples i,
 
     yᵀ (Aᵀ Θ⁻¹ A + D⁻¹) y = Σ u(x_i)²/θ_i + Σ (jump at cut j)²/(4 D_j).
 
-The right-hand side is the objective of a penalised additive model. The matrix on the left is never
-formed, since a product with it takes only two passes over the levels of all examples.
+The right-hand side is the quadratic form of a penalised additive model. The matrix on the left is
+never formed, since a product with it takes only two passes over the levels of all examples.
 
 The preconditioner adds two approximate solutions: of the tridiagonal equations of each feature, and
 of the equations of all features on some cuts with large D_j.

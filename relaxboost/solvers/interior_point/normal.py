@@ -68,8 +68,8 @@ class ColumnScaling(NamedTuple):
     """The terms D, ε and κ of Newton's equations; see the module docstring."""
 
     D: Vector
-    """The diagonal of D. For bounded edges, an entry is the sum of multiplier / slack over both
-    bounds."""
+    """The diagonal of D. For bounded edges, an entry is the sum of multiplier / slack over its
+    one or two bounds."""
     E: Vector
     """The products E_j = ε_j D_j. For bounded edges, an entry is multiplier / slack of the upper
     bound, minus that of any lower bound."""
