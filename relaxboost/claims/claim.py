@@ -92,8 +92,9 @@ class Claim:
     ambiguous claim."""
     resolution: float = 1e-7
     """The tolerance for equality. The slack, right side minus left side, is known to lie in an
-    interval. If its lower end is negative but at least `-resolution`, the two sides are treated as
-    equal. If it is below `-resolution`, and the claim is not refuted, the instance is undecided."""
+    interval. If this interval contains negative numbers, and the claim is not refuted, the two
+    sides are treated as equal if its lower end is at least `-resolution`. Otherwise the instance is
+    undecided."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None

@@ -15,7 +15,7 @@ from relaxboost.claims.measure import exact_bracket
 
 Terms: TypeAlias = dict[tuple[int, ...], Any]
 """A linear combination of the unknowns of a semidefinite program: a dictionary from unknowns to
-coefficients. The key (i,) stands for the value of functional i, (i, j) with i <= j for the inner
+coefficients. The key (i,) stands for value i of a functional, (i, j) with i <= j for the inner
 product of elements i and j, and () for the constant term. In an `Element`, the key (i,) stands for
 element i."""
 

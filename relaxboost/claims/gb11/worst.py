@@ -36,8 +36,9 @@ from relaxboost.claims.worst_case import (
 )
 
 GRID = Space(T=Whole(1, 6), gamma=Real(0.1, 1), lam=Real(0, 0.9), F=Real(0.5, 8))
-"""The parameters of a worst case: the number T of rounds, the edge γ, the strong convexity λ, and
-the bound F on the function norms. If γ = 1, the weak learner returns the gradient itself."""
+"""The parameters of a worst case: the number T of rounds, the edge γ, the strong convexity λ, and a
+bound F on the norms or on the distances of functions. If γ = 1, the weak learner returns the
+gradient itself."""
 
 
 def over(words: str, **values: Iterable[Any]) -> WorstCases:
