@@ -32,8 +32,8 @@ _folded = partial(folded, columns=80, hang=2)
 _STATUS = len("false as stated")
 _VERDICT = len("false as stated")
 MAX_CLAIMS_WITH_SLACKS = 10
-"""The largest table that shows the inequality with the least slack below each claim that holds.
-Larger tables only have the slack column."""
+"""The largest table that shows the inequality with the least slack below each claim that holds. In
+larger tables, such claims only have the slack column."""
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
 LEGEND = _folded(
     "slack: the relative slack, (right − left)/(|left| + |right|), of the inequality nearest to "

@@ -233,9 +233,9 @@ def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
     Prints the loss and the errors of these predictions, and the largest weights. Also prints a
-    bound on the regret, which is the loss of the learner minus the loss of the best fixed weights.
-    CSV from standard input is learned as it arrives. The first 1000 rows determine the scales of
-    linear functions and the thresholds of stumps.
+    bound on the regret, which is the loss of the learner minus the loss of the best fixed weights
+    in a set. CSV from standard input is learned as it arrives. The first 1000 rows determine the
+    scales of linear functions and the thresholds of stumps.
     """
     save = options.save
     if save is not None:

@@ -261,7 +261,7 @@ class Verb(click.Command):
         """Run the command, and print its result.
 
         Only one result, from --json or a file name -, can go to standard output. --quiet hides all
-        other output.
+        other output except errors.
         """
         quiet = ctx.params.pop("quiet")
         as_json = bool(ctx.params.get("as_json"))
