@@ -63,8 +63,8 @@ class LinearCosts(LearnedCosts):
     rounds : int
         The number of rounds that the method ran.
     exact : bool
-        Whether the margin losses at w were computed exactly. If not, the bounds hold for a convex
-        upper bound on the objective; see `Fit`.
+        Whether the margin losses at w were computed exactly. With ``negative="relaxed"``, the
+        bounds hold for a convex upper bound on the objective; see `Fit`.
     """
 
     w: Array

@@ -49,8 +49,8 @@ class PlanFunctions:
         self._terms = max(self._terms, taken.size, shown.size)
 
     def add_constant(self, value: float) -> None:
-        """Add a constant lower bound, for a demonstration that is already the path of least cost
-        minus loss."""
+        """Add a constant lower bound, usually 0, for a demonstration that is already the path of
+        least cost minus loss."""
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((value, zero, abs(value), zero))
 

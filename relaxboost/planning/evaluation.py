@@ -47,8 +47,7 @@ class PerTask(NamedTuple):
     shown_nodes: Array
     """The number of nodes of the demonstration, without the target."""
     shown_cost: Array
-    """The cost of the demonstration, or the cost of the plan if rounding makes the demonstration
-    cheaper."""
+    """The cost of the demonstration, or the cost of the plan if the plan costs more."""
     planned_cost: Array
     """The cost of the plan."""
     margin: Array

@@ -164,9 +164,9 @@ class PlanningRisk(Risk):
     Parameters
     ----------
     loss : PlanningLoss
-        The loss, with the path loss that defines the margins.
+        The loss, which sets the link, the base, the treatment of negative costs and the penalty.
     tasks : sequence of Task
-        The tasks with their demonstrations.
+        The tasks with their demonstrations and path losses.
     weights : array_like, optional
         One number > 0 for each site of each graph, in the order of the tasks. The gradient is
         divided by these weights. By default, they are equal.
