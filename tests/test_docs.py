@@ -495,6 +495,7 @@ def test_names_in_descriptions_link_to_their_pages():
     # The method of an estimator, an argument of this page, the page itself, no name.
     unlinked = {"fit", "path", "regret", "regret.lower", "X"}
     assert not any(map(link, unlinked))
+    assert not link("path", "solvers.solve.solve")
 
 
 def test_the_call_of_a_record_is_folded():

@@ -286,9 +286,9 @@ def linked(html: str, path: str) -> str:
         name = found[1]
         paths = _paths().get(name, [])
         near = [one for one in paths if one.startswith(f"{room}.")]
-        if name.islower():
-            is_known = near or name in rb.__all__
-            paths = paths if is_known and f"<b><code>{name}</code></b>" not in html else []
+        is_argument = f"<b><code>{name}</code></b>" in html
+        if name.islower() and (is_argument or not (near or name in rb.__all__)):
+            return found[0]
         target = (near or paths or [path])[0]
         return found[0] if target == path else f'<a href="../{target}/">{found[0]}</a>'
 
