@@ -302,9 +302,10 @@ def worst_case(
     rows = [one.expression.terms for one in given]
     program = Program(objective.terms, rows, [one.equality for one in given])
     value, elements, optimal = program.solve()
-    # A share of `tolerance` of the way to this limit raises the bound by no more than promised.
-    limit = value + max(1.0, abs(value))
-    multipliers = program.multipliers(optimal, limit, tolerance)
+    # The move to multipliers for `limit` by this share, which is below 1, raises the bound by
+    # `tolerance` times the size of the value.
+    limit = value + (1.0 + tolerance) * max(1.0, abs(value))
+    multipliers = program.multipliers(optimal, limit, tolerance / (1.0 + tolerance))
     return WorstCase(program.proof(multipliers), value, multipliers, given, elements)
 
 

@@ -151,6 +151,12 @@ class TestProofs:
         with pytest.raises(SolverError):
             program.proof(multipliers(-1e-6))
 
+    @pytest.mark.parametrize("tolerance", [0.5, 1.0, 10.0])
+    def test_the_bound_rises_by_at_most_a_large_tolerance(self, tolerance):
+        objective, requirements, R, _ = descent([1, 1])
+        found = worst_case(objective, requirements, [R], tolerance=tolerance)
+        assert 0.1 <= found.upper <= 0.1 + 1.001 * tolerance
+
     def test_brackets_widen_the_bound(self):
         """A coefficient in a bracket must be covered by the proof at both of its ends."""
         low, high = root(2).lower, root(2).upper
