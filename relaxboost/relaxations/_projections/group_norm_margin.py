@@ -100,7 +100,7 @@ class Levels:
         self._v = np.ldexp(v, -self._exponent)
         self._least = np.minimum.reduceat(self._v, norm.starts[:-1])
         self.log_weight = math.log(math.ldexp(weight, -self._exponent)) if weight else -math.inf
-        """The logarithm of the penalty weight in the unit of e^x, −inf for a ball."""
+        """The logarithm of `weight`, in the unit of the distances e^x. It is −inf for a ball."""
         spread = math.ldexp(spread, -self._exponent)
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
