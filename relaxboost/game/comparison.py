@@ -40,7 +40,7 @@ class Bracketed:
 
     @property
     def learner(self) -> object | None:
-        """The margin matrix of the game if it belongs to a weak learner, and otherwise None.
+        """The margin matrix of the game if a weak learner creates its columns, and otherwise None.
 
         The digest of such a game does not cover the columns, so `compare` also compares the
         matrices.

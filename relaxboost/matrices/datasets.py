@@ -113,7 +113,7 @@ def labels(y: ArrayLike) -> SignedLabels:
         if _are_targets(values, len(given)):
             raise InputError(
                 f"the labels are numbers with {len(values)} distinct values, but a margin needs "
-                "two classes; for numbers use relaxboost.estimators.MarginBoostRegressor"
+                "two classes; for real targets use relaxboost.estimators.MarginBoostRegressor"
             )
         more = "keep two, or set one class against the rest"
         remedy = "add examples of another class" if len(values) < 2 else more

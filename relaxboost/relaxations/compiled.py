@@ -34,9 +34,10 @@ class CompiledProblems:
         """The cached center of a `Sum`."""
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the cached result of the last problem of a kind, such as "conjugate".
+        """Return the result of a kind of problem, such as "conjugate", at the vector `at`.
 
-        The result is None unless that problem was solved at the vector `at`, up to rounding.
+        Only the last result of each kind is kept. If it belongs to another vector, return None.
+        Vectors that differ by rounding count as equal.
         """
         # Certificates recompute the margins of a solution, and the last bits can then differ.
         before, result = self._last.get(kind, (None, None))

@@ -166,7 +166,9 @@ class GroupNorm(WithNorm):
 
 @dataclass(frozen=True, repr=False)
 class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
-    """The penalty f(d) = weight · Σ_g a_g ‖d_g‖_p for disjoint groups g of examples.
+    """The penalty f(d) = c Σ_g a_g ‖d_g‖_p for disjoint groups g of examples.
+
+    Here c is the argument `weight`, a_g the factor of group g, and d_g the part of d in group g.
 
     The relaxed margin F(u) is the minimum over the groups g of the relaxed margin of the group
     under ``NormPenalty(p, c a_g)``. The conjugate f* is the indicator of ‖θ_g‖_* <= c a_g for all

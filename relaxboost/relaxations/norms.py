@@ -57,9 +57,9 @@ def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
 class WithNorm(Relaxation, Bounds, Description):
     """The base class of the balls and penalties of a norm.
 
-    Subclasses override the methods that raise NotImplementedError. These are not abstract, because
-    type checkers would then reject calls of `NormBall(p, r)`, which returns an object of a
-    subclass.
+    Subclasses override the methods that raise NotImplementedError. These methods are not abstract,
+    because type checkers would reject `NormBall(p, r)` if its class had abstract methods. That call
+    returns an object of a subclass.
     """
 
     size_name: ClassVar[str]

@@ -81,7 +81,7 @@ OPTIONS = [
     (f"{SOLVE} --relaxation KLpenalty", "is called KLpenalty; did you mean KLPenalty?"),
     (f"{SOLVE} --method corrective --step pairwse", "unknown; did you mean pairwise?"),
     ("solve --dataset breast_cancer", "did you mean breast-cancer?"),
-    ("solve r.csv --label x", "for numbers use relaxboost.estimators.MarginBoostRegressor"),
+    ("solve r.csv --label x", "for real targets use relaxboost.estimators.MarginBoostRegressor"),
     ("solve r.csv --label n", "the labels are numbers with 12 distinct values, but a margin needs"),
     ("solve r.csv --label c", "the labels have 3 values (0, 1, 2); a margin needs two"),
     ("online run d.csv --label Y", "d.csv has no column 'Y'; did you mean y?"),

@@ -318,7 +318,7 @@ class TestLabels:
             (
                 fn.Logistic(),
                 [0.5, 1.0],
-                r"0.5, which is not an integer; for numbers use .*Squared",
+                r"0.5, which is not an integer; for real targets use .*Squared",
             ),
             (
                 fn.Logistic(),

@@ -17,9 +17,9 @@ from relaxboost.relaxations.bounds import bounds_of
 
 @dataclass(frozen=True)
 class Penalty:
-    """A convex function f on R^m, its conjugate, and a relaxation.
+    """A convex function f on R^m, its conjugate, and a relaxation of the package.
 
-    On the simplex, f is the sum of the relaxation and a constant.
+    On the simplex, f is the relaxation plus a constant.
     """
 
     f: Callable[[Array, float], float]

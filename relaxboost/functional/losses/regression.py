@@ -68,7 +68,7 @@ class Absolute(PointwiseLoss):
 class Quantile(PointwiseLoss):
     """The quantile loss max(q (y − f), (1 − q) (f − y)) of a prediction f for a target y.
 
-    The q-quantile of the targets minimises its mean. At f = y the subgradient is 0.
+    The best constant prediction is the q-quantile of the targets. At f = y the subgradient is 0.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def _check_labels(y: Any, loss: Any) -> None:
         if broken.size:
             raise InputError(
                 f"{loss!r} needs labels, but example {broken[0]} has {y[broken[0]]}, which is not "
-                f"an integer; for numbers use {fitting('regression')}, or pass the labels as "
+                f"an integer; for real targets use {fitting('regression')}, or pass the labels as "
                 "strings"
             )
     elif y.dtype.kind == "O":

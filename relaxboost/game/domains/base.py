@@ -71,7 +71,8 @@ class Domain(ABC):
     """Whether the domain contains w = 0 with the penalty g*(0) = 0."""
 
     linear: ClassVar[bool]
-    """Whether g is polyhedral, so that a linear program can express it."""
+    """Whether the conjugate g of the penalty is polyhedral, so that a linear program can express
+    it."""
 
     @abstractmethod
     def best(self, matrix: MarginMatrix, d: Vector) -> Best | Dense:

@@ -45,7 +45,7 @@ class Proxy(ABC):
         PROXIES.add(cls)
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError unless V is a proxy on the domain for `size` weights."""
+        """Raise an InputError unless V is strongly convex on the domain for `size` weights."""
         if not isinstance(domain, self.domains):
             fit = " or ".join(f"{kind.__name__}(radius)" for kind in self.domains)
             raise InputError(f"{self!r} is not a proxy on {domain!r}; use over={fit}")

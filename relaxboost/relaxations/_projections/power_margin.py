@@ -191,7 +191,8 @@ def power_ball_margin(
 def norm_penalty_margin(u: Vector, kappa: Vector, q: float, c: float) -> tuple[float, Vector]:
     """Return the minimum of <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex, and the minimiser d.
 
-    The exponent is p = q + 1 > 1, and c > 0 is the weight of the norm.
+    The factors κ_i are positive, the exponent is p = q + 1 > 1, and c > 0 is the weight of the
+    norm.
     """
     level = _Level(u, kappa, q)
 

@@ -140,7 +140,7 @@ class EdgeBounds:
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q (for the weights) and s (for v) of Newton's equations.
 
-        `target` is a result of the method `target`.
+        The argument `target` contains the multiplier changes that the method `target` returned.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -152,7 +152,7 @@ class EdgeBounds:
     def change(self, target: Array, move: Move) -> BoundsChange:
         """Return the steps of the slacks and multipliers for a Newton step `move`.
 
-        `target` is a result of the method `target`.
+        The argument `target` contains the multiplier changes that the method `target` returned.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
