@@ -86,6 +86,14 @@ def test_small_games_against_the_exact_optimum(rng):
             assert reference.gap <= 1e-6
 
 
+@pytest.mark.parametrize("radius", [0.001, 0.01])
+def test_small_kl_balls_of_many_examples(radius, rng):
+    # Clarabel fails on these games if the distribution is not scaled.
+    solution = rb.reference(rb.Game(rng.uniform(-1, 1, (800, 60)), rb.KLBall(radius)))
+    assert solution.status == "optimal"
+    assert solution.gap <= 1e-6
+
+
 @pytest.fixture(scope="module")
 def dense():
     """Return a game whose dense optimum has 120 columns, what boosters find, its hard margin."""
@@ -276,10 +284,11 @@ def test_a_multiple_of_a_game_is_solved_as_the_game(f, size, rng):
     assert found.status == "optimal", found.message
     assert found.lower <= size * unit.upper * (1 + 1e-12)
     assert found.upper >= size * unit.lower * (1 - 1e-12)
-    model = programs.primal(A, f.resolve(20), rb.L1Ball(1))
-    plain, priced = ask(model, "CLARABEL", {}), ask(model.priced(size), "CLARABEL", {})
-    assert priced.value == pytest.approx(plain.value, abs=1e-5)
-    assert priced.other == pytest.approx(plain.other, abs=1e-2)
+    plain = ask(programs.primal(A, f.resolve(20), rb.L1Ball(1)), "CLARABEL", {})
+    model = programs.primal(A, (size * f).resolve(20), rb.L1Ball(size))
+    priced = ask(model.priced(size), "CLARABEL", {})
+    assert priced.value == pytest.approx(size * plain.value, abs=1e-5 * size)
+    assert priced.other == pytest.approx(size * plain.other, abs=1e-2 * size)
 
 
 def test_a_solver_that_fails_is_not_asked_for_ever(cancer_stumps, monkeypatch):
