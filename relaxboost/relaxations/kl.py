@@ -116,9 +116,7 @@ class _Entropic(PowerDivergence):
 
     def _cvxpy_divergence(self, d: Any) -> Any:
         pi = self._inside(self.center(d.shape[0]))
-        inside = d if self._zeros is None else d[np.flatnonzero(~self._zeros)]
-        # Entries of about 1 instead of 1/m: without the factor m, Clarabel fails on small balls.
-        return cp.sum(cp.kl_div(pi.size * inside, pi.size * pi)) / pi.size
+        return cp.sum(cp.kl_div(d if self._zeros is None else d[np.flatnonzero(~self._zeros)], pi))
 
     def _cvxpy_domain(self, d: Any) -> list[Any]:
         return [] if self._zeros is None else [d[np.flatnonzero(self._zeros)] == 0]
@@ -346,6 +344,12 @@ class KLBall(_Entropic, DivergenceBall):
         with np.errstate(all="ignore"):
             cost = scale * (Interval(self.radius) + self._log_partition(u, gamma, scale))
             return (Interval(gamma) - cost).down
+
+    def _cvxpy_divergence(self, d: Any) -> Any:
+        # Clarabel fails on small balls if the entries are about 1/m instead of 1.
+        pi = self._inside(self.center(d.shape[0]))
+        inside = d if self._zeros is None else d[np.flatnonzero(~self._zeros)]
+        return cp.sum(cp.kl_div(pi.size * inside, pi.size * pi)) / pi.size
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         # f*(x) is the least λ r + Σ π t − λ subject to λ exp(x/λ) <= t.
