@@ -118,6 +118,16 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         apart = up(sum_bounds(np.abs(d / total[0] - 1.0 / m))[1] + 16.0 * UNIT)
         return 0.0, up(share * apart)
 
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        # Within l1 distance r of d / Σd, the sum of the j largest entries is larger by at most r.
+        m = d.size
+        spectrum = self._spectrum(m)
+        bound = spectrum.sums * (total[0] * (1.0 - (12.0 + 4.0 * m) * UNIT))
+        sums = np.cumsum(np.sort(d)[::-1]) + up(distance * total[1])
+        # From the last positive weight of the spectrum on, the bound is 1, which all sums satisfy.
+        last = np.count_nonzero(spectrum.near) - 1
+        return 0.0 if (sums[:last] <= bound[:last]).all() else math.inf
+
 
 class _DescriptionOfRisk(OfSpectrum, Description):
     # If a risk is no linear program, certificates contain its spectrum.
