@@ -227,6 +227,10 @@ class Mahalanobis(WithNorm):
         d = self.repair(self._sharp(u)[0])
         return float(d @ np.asarray(u)) + self.penalty(d), d
 
+    @property
+    def _asks_solver(self) -> bool:
+        return True
+
     def _distribution(self, u: Vector, beta: float) -> Vector:
         # Newton's method refines the result of a cone solver.
         unit, scale = self._unit
@@ -360,14 +364,13 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         return (Interval(self.weight) * self._longest).up
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        # The quotient of the norm and the weight is about 1, whatever the size of the weight.
         square = sum(x * x for x in v) / self.weight**2
         if square <= 1:
             return v
-        # The root is finer than that of the bound in doubles.
+        # The last factor leaves room for the rounding errors of the checker.
         unit = 2**120
         quotient = Fraction(math.isqrt(math.ceil(square * unit**2)) + 1, unit)
-        return [x / quotient for x in v]
+        return [x / (quotient * (1 + Fraction(1, unit))) for x in v]
 
 
 @dataclass(frozen=True, repr=False)
