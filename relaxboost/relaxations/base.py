@@ -235,6 +235,10 @@ class Relaxation(ABC):
         own = kind.distribution, kind._distribution
         return own == (Relaxation.distribution, Relaxation._distribution)
 
+    @property
+    def _asks_solver(self) -> bool:
+        return self._needs_solver
+
     def _plus(self, other: Relaxation) -> Relaxation | None:
         """Return this relaxation plus `other`, or None if no family represents the sum."""
         return None
@@ -440,8 +444,13 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether `f.distribution` calls a cone solver."""
+    """Return whether a cone solver computes `f.distribution`, to the solver's accuracy."""
     return f._needs_solver
+
+
+def asks_solver(f: Relaxation) -> bool:
+    """Return whether `f.relaxed_margin` calls a cone solver, even if its result is then refined."""
+    return f._asks_solver
 
 
 def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:

@@ -19,6 +19,7 @@ from relaxboost.relaxations.base import (
     Relaxation,
     Traits,
     as_margins,
+    asks_solver,
     makes,
     needs_solver,
     projector,
@@ -180,6 +181,10 @@ class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     @property
     def _needs_solver(self) -> bool:
         return needs_solver(self.f)
+
+    @property
+    def _asks_solver(self) -> bool:
+        return asks_solver(self.f)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         c = float(self.c)

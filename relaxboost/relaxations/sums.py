@@ -19,6 +19,7 @@ from relaxboost.relaxations.base import (
     Relaxation,
     Traits,
     as_margins,
+    asks_solver,
     makes,
     needs_solver,
     onto_simplex,
@@ -291,6 +292,12 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
     @property
     def _needs_solver(self) -> bool:
         return True
+
+    @property
+    def _asks_solver(self) -> bool:
+        # With an entropy, `relaxed_margin` needs only distributions of the other term.
+        pairs = self._operands, self._operands[::-1]
+        return not any(_entropy(other) and not asks_solver(g) for g, other in pairs)
 
     def penalty(self, d: Vector) -> float:
         return self.first.penalty(d) + self.second.penalty(d)

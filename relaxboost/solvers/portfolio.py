@@ -9,7 +9,7 @@ from typing import NamedTuple
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.relaxations.base import needs_solver
+from relaxboost.relaxations.base import asks_solver, needs_solver
 from relaxboost.solvers import general_solver, taut_strings, zero_value
 from relaxboost.solvers.boosters import cutting_planes
 from relaxboost.solvers.boosters.corrective import start_pairwise
@@ -81,6 +81,13 @@ def _why_no_steps(request: Request) -> str:
     )
 
 
+def _why_no_mixtures(request: Request) -> str:
+    game = request.game
+    if asks_solver(game.relaxation) and not interior_point.unfit(game):
+        return "each step would call a solver"
+    return FullyCorrectiveRun.unfit(game)
+
+
 def _why_no_columns(request: Request) -> str:
     game = request.game
     if not isinstance(game.over, AtomicSet):
@@ -126,7 +133,7 @@ PHASES = (
     Phase(
         # Often a few distributions suffice, and then no matrix has to be factorised.
         "fully corrective steps",
-        lambda r: FullyCorrectiveRun.unfit(r.game),
+        _why_no_mixtures,
         lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
         interior_point.predict_passes,
     ),

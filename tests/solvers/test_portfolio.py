@@ -270,6 +270,22 @@ def test_the_trace_says_for_which_sets_fully_corrective_steps_are():
 
 
 @pytest.mark.parametrize(
+    "f",
+    [
+        rb.Custom(f=lambda d: cp.sum_squares(cp.pos(d - 0.05)), name="soft"),
+        rb.relaxations.MahalanobisPenalty(np.eye(60)[::2], 0.1),
+        2 * rb.relaxations.MahalanobisPenalty(np.eye(60)[::2], 0.1),
+    ],
+    ids=repr,
+)
+def test_fully_corrective_steps_are_left_out_if_each_would_call_a_solver(f):
+    solution = rb.solve(rb.Game(margins(60, 40), f, over=rb.L2Ball(1)), 1e-5)
+    assert solution.status == "optimal"
+    reason = "each step would call a solver"
+    assert f"Round 1: auto left out the fully corrective steps: {reason}." in solution.trace
+
+
+@pytest.mark.parametrize(
     ("f", "reason"),
     [
         (rb.Capped(10), "f is not strongly convex, and they are slow then"),
