@@ -17,10 +17,10 @@ from relaxboost._core.parameters import is_given
 from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix, as_matrix
-from relaxboost.relaxations import HardMargin, LinearForm, Relaxation, numerical
+from relaxboost.relaxations import HardMargin, LinearForm, Relaxation
 from relaxboost.relaxations.bounds import LEVELS, Level, bounds_of, level_of
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.relaxations.description import Description, description_of
+from relaxboost.relaxations.description import cone_form_of, description_of
 from relaxboost.relaxations.own import resolved
 
 
@@ -151,10 +151,7 @@ class Game:
 
         It is None if there is no cone program, or if solvers should use another form.
         """
-        f = self._relaxation
-        if isinstance(f, Description):
-            return f.cone_form(self.m)
-        return numerical.solver_form(f, self.m)
+        return cone_form_of(self._relaxation, self.m)
 
     @property
     def level(self) -> Level:

@@ -102,6 +102,11 @@ class Description:
         return within_caps(d, self.exact_caps(len(d)))
 
 
+def cone_form_of(f: Relaxation, m: int) -> ConeForm | None:
+    """Return f as a cone program in double precision, or None if solvers should not use one."""
+    return f.cone_form(m) if isinstance(f, Description) else numerical.solver_form(f, m)
+
+
 def description_of(f: Relaxation) -> Description:
     """Return the object that describes a relaxation in certificates.
 

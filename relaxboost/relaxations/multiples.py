@@ -25,7 +25,8 @@ from relaxboost.relaxations.base import (
     projector,
 )
 from relaxboost.relaxations.bounds import Bounds, bounds_of
-from relaxboost.relaxations.description import Description, description_of
+from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.relaxations.description import Description, cone_form_of, description_of
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.linear import ExactForm, LinearForm
@@ -116,6 +117,10 @@ class _DescriptionOfMultiple(Description):
     def linear_form(self, m: int) -> LinearForm | None:
         form = description_of(self.f).linear_form(m)
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
+
+    def cone_form(self, m: int) -> ConeForm | None:
+        # The cone program of the multiple is as large as that of f.
+        return None if cone_form_of(self.f, m) is None else super().cone_form(m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
         # A multiple of a linear program is a linear program again.
