@@ -34,7 +34,7 @@ class Ball(Relaxation, Bounds):
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:
-        """Evaluate the gauge G over the box `d`."""
+        """Return an interval that contains G at every point of the box `d`."""
 
     @property
     def bound(self) -> Fraction:

@@ -74,9 +74,9 @@ class Bounds(ABC):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return an upper bound on f at a point near d / Σd, and the distance of this point.
 
-        The point is in the simplex and in the domain of f, unlike d / Σd, which rounding may move
-        outside. The second result bounds the l1 distance between the two. The weights `d` are
-        non-negative, and the interval `total` contains the sum Σd.
+        The point is in the simplex and in the domain of f, even if rounding moves d / Σd outside.
+        The second result bounds the l1 distance between the two. The weights `d` are non-negative,
+        and the interval `total` contains the sum Σd.
         """
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:

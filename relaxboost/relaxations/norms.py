@@ -71,11 +71,11 @@ class WithNorm(Relaxation, Bounds, Description):
         return getattr(self, self.size_name)
 
     def gauge(self, d: Interval) -> Interval:
-        """Evaluate the norm ‖d‖ over the box `d`."""
+        """Return an interval that contains the norm ‖d‖ at every point of the box `d`."""
         raise NotImplementedError("gauge")
 
     def dual_of(self, x: Interval) -> Interval:
-        """Evaluate the dual norm ‖x‖_* over the box `x`."""
+        """Return an interval that contains the dual norm ‖x‖_* at every point of the box `x`."""
         raise NotImplementedError("dual_of")
 
     def size(self, d: Vector) -> float:

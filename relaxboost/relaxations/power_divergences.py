@@ -121,7 +121,7 @@ class PowerDivergence(OverPrior):
         return max(0.0, float((pi * terms).sum()) / float(self._curve))
 
     def enclosed_divergence(self, d: Interval) -> Interval:
-        """Evaluate D over the points of the simplex in the box `d`."""
+        """Return an interval that contains D at every point of the simplex in the box `d`."""
         pi = self._pi(d.lower.size)
         if self.alpha == 2:
             return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
@@ -321,7 +321,10 @@ class DivergenceBall(Ball, PowerDivergence):
 
     @property
     def _bound(self) -> float:
-        """The logarithm of the upper bound on Σ π^{1−α} d^α, or −inf if there is none."""
+        """The logarithm of the bound on Σ π^{1−α} d^α, or −inf if there is none.
+
+        It is an upper bound for α > 1, and a lower bound for α < 1.
+        """
         share = self.radius * self._curve
         return math.log1p(float(share)) if share > -1 else -math.inf
 
