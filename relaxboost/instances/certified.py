@@ -1,4 +1,4 @@
-"""Certified games: games with proved bounds on their optima, listed in the index of a set."""
+"""Certified games: games with proved bounds on their optima. A set of them has an index."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from relaxboost.online.learner import Learner, OnlineMethod
 class Regret:
     """Bounds on the regret Σ l_i(w_{i−1}) − min_w Σ l_i(w) of an online learner.
 
-    Here l_i is the loss of example i, which the weights w_{i−1} predict.
+    Here l_i is the loss on example i, and w_{i−1} are the learner's weights before this example.
 
     The bounds are `lower` = loss − comparator.upper, rounded down, and `upper` = loss −
     comparator.lower, rounded up.

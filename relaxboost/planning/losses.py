@@ -105,7 +105,8 @@ LOSSES: Registry[PathLoss] = Registry("path loss")
 class CountedArcs(PathLoss):
     """The base class of losses that count arcs.
 
-    An arc is missed if only the demonstration takes it, and strayed if only the path takes it.
+    Missed arcs are those that only the demonstration takes, and strayed arcs are those that only
+    the path takes.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ class Strayed(CountedArcs):
 
 
 class Hamming(CountedArcs):
-    """The number of missed arcs plus the number of strayed arcs; see `CountedArcs`.
+    """The number of arcs that only the demonstration or only the path takes; see `CountedArcs`.
 
     Loss-augmented planning raises the costs of the arcs of the demonstration, and lowers all other
     costs. These may therefore become negative.

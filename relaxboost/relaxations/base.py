@@ -66,7 +66,7 @@ class Traits(NamedTuple):
     """
 
     polyhedral: bool = False
-    """Whether f is the linear program that `linear_form` returns."""
+    """Whether f is piecewise linear, so that `linear_form` returns it as a linear program."""
     smooth: bool = False
     """Whether f is strongly convex on the simplex in the l1 norm.
 

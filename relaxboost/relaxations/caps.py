@@ -40,7 +40,10 @@ class Doubles(NamedTuple):
 
 
 def _surely_above_one(below: Vector) -> bool:
-    """Return True only if numbers with the lower bounds `below` >= 0 provably sum to over one."""
+    """Return whether the sum of the numbers `below` >= 0 is certainly above one.
+
+    The numbers are lower bounds of unknown numbers, whose sum is then above one, too.
+    """
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 

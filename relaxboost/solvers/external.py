@@ -61,8 +61,8 @@ class Answer:
     """The vector from the multipliers: w for the primal, and d for the dual. None without
     multipliers."""
     proof: ConeProof | None = None
-    """The solution and the multipliers of the cone program of f. None if the problem does not
-    contain it."""
+    """The solution and the multipliers of the cone program of f, or None if the solver got f in
+    another form."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:

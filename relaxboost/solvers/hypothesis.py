@@ -27,7 +27,7 @@ class CombinedHypothesis(ABC):
     u: Vector
     """The margins u = A w."""
     cost: float = 0.0
-    """The penalty g*(w), which is zero if the domain is a set."""
+    """The penalty g*(w), which is zero if the domain only restricts w."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
     # A round needs this product more than once.
     """The distribution d, the margins u and the product <d, u> from the last call of `gap`."""

@@ -52,9 +52,9 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Search for a violation of condition (iii) that both f and f* confirm.
+    """Search for a violation of condition (iii) of SS09 Thm 7, in values of both f and f*.
 
-    Return the violation, or None, and the number of points tried.
+    Return the violation or None, and the number of points tried.
     """
     total = 0
     for function, confirm, size, coordinates in (

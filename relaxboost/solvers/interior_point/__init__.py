@@ -1,8 +1,8 @@
 """An interior point method for games whose optimum uses many columns.
 
 The method computes a distribution d over the examples and column weights w of the game matrix A.
-`run` has the rounds, and `iterate` a Newton step. `edge_bounds` has the inequalities for the edges
-of the columns. `part` is the interface for the inequalities of the relaxation f, with the
+`run` contains the rounds, and `iterate` a Newton step. `edge_bounds` contains the inequalities for
+the edges of the columns. `part` is the interface for the inequalities of the relaxation f, with the
 implementations `polyhedron` for linear programs and `conic` for cone programs with the cones of
 `cones`.
 

@@ -179,7 +179,7 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The gap that the current d and w prove."""
+        """The difference between the bounds that the current d and w prove."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
