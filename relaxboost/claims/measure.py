@@ -232,7 +232,9 @@ class Slack:
         return max(-1.0, min(1.0, (self.low + self.high) / 2.0 / size)) if size else 1.0
 
     def __str__(self) -> str:
-        relation = "=" if self.equality else "<="
+        # A violation shows the relation that is true, so that nobody takes the claim for proved.
+        expected, opposite = ("=", "!=") if self.equality else ("<=", ">")
+        relation = opposite if self.is_violation else expected
         at = ", ".join(filter(None, (self.where, f"round {self.round}" if self.round else "")))
         left, right = f"{self.left:.6g}", f"{self.right:.6g}"
         # The sides are printed with enough digits to show the difference that refutes the claim.
@@ -266,8 +268,8 @@ def at_most(left: Quantity, right: Quantity, where: str = "", round: int | None 
 def at_least(left: Quantity, right: Quantity, where: str = "", round: int | None = None) -> Slack:
     """Return the slack of the inequality left >= right.
 
-    The inequality is printed as right <= left, so a label with both sides starts with the right
-    side. For example, the label of γ >= δ/√N is "δ/√N, γ".
+    The inequality is printed as right <= left, or as right > left if it fails. So a label with both
+    sides starts with the right side. For example, the label of γ >= δ/√N is "δ/√N, γ".
 
     Parameters
     ----------

@@ -229,10 +229,6 @@ class ClaimVerdict:
         """The status that the author of a claim without a record expects, as text."""
         return f"its author expects: {self.recorded}"
 
-    def requirement(self, slack: Slack) -> str:
-        """Return a text about an inequality that fails on an instance."""
-        return str(slack) if self.has_record else f"it would require {slack}"
-
     @property
     def idle(self) -> list[int]:
         """The numbers, from 1, of the recorded counterexamples that do not refute the claim."""
@@ -303,7 +299,7 @@ class ClaimVerdict:
             yield "    no instance meets the hypotheses, or the check yields nothing"
         if part.counterexample is not None:
             found = part.counterexample
-            yield f"    refuted: {self.requirement(found.slack)}"
+            yield f"    refuted: {found.slack}"
             yield f"      by {found.origin}: {in_one_line(found.instance)}"
         if part.least is not None:
             yield f"    least slack: {part.least.measured}, {part.least.origin}"

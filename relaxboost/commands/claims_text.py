@@ -210,7 +210,7 @@ def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
     first = outcome.stated.counterexample
     assert first is not None
     yield _folded(f"    as stated: refuted by {_instance(first)} [{first.origin}]")
-    yield _folded(f"      {outcome.requirement(first.slack)}")
+    yield _folded(f"      {first.slack}")
     for known in outcome.stated.known:
         if known and known.origin != first.origin and known.outcome == "refuted":
             yield _folded(f"      and by {_instance(known)} [{known.origin}]")

@@ -60,7 +60,7 @@ def test_steps_count_for_the_verdict():
     verdict = claim.check(20)
     assert (verdict.status, verdict.agrees) == ("undecided", False)
     proof = str(verdict).splitlines()[-2]
-    assert re.fullmatch(r"    proof: S-a/2 refuted, 0\S+ <= 0\S+, .*instance \d+: x = 0\S+", proof)
+    assert re.fullmatch(r"    proof: S-a/2 refuted, 0\S+ > 0\S+, .*instance \d+: x = 0\S+", proof)
 
     @claim.step("x > 1")
     def beyond(x):

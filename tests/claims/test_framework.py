@@ -178,9 +178,10 @@ class TestMeasure:
             Bracket(math.nan, 1)
 
     def test_in_words(self):
-        assert str(at_most(0.3375, 0.3)) == "0.3375 <= 0.3, ratio 1.1250"
+        assert str(at_most(0.3375, 0.3)) == "0.3375 > 0.3, ratio 1.1250"
         assert str(at_most(0, 1, "ρ", 3)) == "0 <= 1 (ρ, round 3)"
-        assert str(equal(THIRD, 1, "sum")) == "0.333333 = 1 (sum)"
+        assert str(equal(1, 1, "sum")) == "1 = 1 (sum)"
+        assert str(equal(THIRD, 1, "sum")) == "0.333333 != 1 (sum)"
         # The ratio of negative sides would read as a violation.
         assert str(at_most(-0.347081, -0.27234)) == "-0.347081 <= -0.27234"
 

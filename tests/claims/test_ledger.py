@@ -117,7 +117,7 @@ def test_misprints_are_in_the_errata_alone():
     assert "* [p. 2](s.md#s-wrong): x ≤ 1/2<br>*Read:* At most 1.<br>*Consequence:* None." in text
     assert text.count("x ≤ 1/2") == text.count("At most 1.") == 1
     assert "**Read instead (instances):** See the errata." in text
-    assert text.count("**Refuted, because an instance violates this relation:**") == 1
+    assert text.count("**Refuted by an instance with this relation:**") == 1
 
 
 def test_a_misprint_in_a_table_of_results_has_its_words_there(two_pages):
@@ -149,7 +149,7 @@ def test_the_page_says_what_is_on_record():
     )
     found = "**True instead (instances):** It is at most 1.\n\n**Place:** Theorem 1 | rate.\n\n"
     assert f"{found}**In symbols:** `L_t ≤ e^{{−t/30}} [1](2) < ‖d‖_1`\n\n**Given:** ε > 0" in page
-    false = "**Refuted, because an instance violates this relation:** `0.25 <= -0.5 (square)`"
+    false = "**Refuted by an instance with this relation:** `0.25 > -0.5 (square)`"
     assert f"{false}\n\n```\nt = -1/2, k = 1, loss = hin" in page
     assert "```\nA = [1/3  1]\n    [ -1  0]\nd = [1/3  2/3]\nepsilon = 1/10\n```" in page
     assert "\n\n**The correction in symbols:** `L_t ≤ 1`\n\nSince it falls." in page

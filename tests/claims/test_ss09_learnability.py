@@ -55,11 +55,11 @@ def test_the_table_has_every_number_of_the_paper_and_every_claim():
 
 def test_the_lines_that_are_printed():
     line = str(rb.claims.get("SS09-E1").check(trials=1))
-    assert "refuted: 0 = 0.25 (paired)" in line
+    assert "refuted: 0 != 0.25 (paired)" in line
     claim = rb.claims.get("SS09-E1")
     (slack,) = claim.stated.measure(claim.instance(claim.counterexamples[1]))
-    assert str(slack).startswith("0.199359 = 0.25")
-    assert "refuted: 0.8 = 0.875" in str(rb.claims.get("SS09-E2").check(trials=1))
+    assert str(slack).startswith("0.199359 != 0.25")
+    assert "refuted: 0.8 != 0.875" in str(rb.claims.get("SS09-E2").check(trials=1))
 
 
 def test_the_margin_side_of_a_linear_program():

@@ -13,9 +13,9 @@ from relaxboost.claims.ss09 import appendix, exact, projection
 from relaxboost.relaxations._projections.capped import capped_distribution
 
 FAILING = {
-    "L13": ("0 = 0.5",),
-    "C14": ("0 = 0.5",),
-    "F2": ("0.75 = 1", "0 = 1"),
+    "L13": ("0 != 0.5",),
+    "C14": ("0 != 0.5",),
+    "F2": ("0.75 != 1", "0 != 1"),
 }
 
 

@@ -67,7 +67,7 @@ def parts(claim: Claim, brief: bool = False, in_full: bool = False) -> Iterator[
         yield EntryPart(
             "text",
             code(measured(evidence.slack)),
-            "Refuted, because an instance violates this relation:",
+            "Refuted by an instance with this relation:",
         )
         yield EntryPart("data", columns(evidence.instance))
     yield from _proof(claim.stated, _REASONS.get(claim.status, ""))

@@ -118,7 +118,6 @@ def numbers(all_sources: Sequence[Source]) -> str:
     rows = sum(len(source.misprints) for source in all_sources)
     statements = len(claims) + left + rows - misprint
     plain = rows - misprint
-    own = [c for source in all_sources for c in source.claims.values() if c.page == OWN]
     each = "Each false statement has a counterexample"
     instead = " and" if corrected == false else f", and {corrected} of them have"
     return (
@@ -127,19 +126,7 @@ def numbers(all_sources: Sequence[Source]) -> str:
         f"**{holds} hold**, **{false} are false** as stated, {ambiguous} are ambiguous, {misprint} "
         f"are misprints and {open_} are open. {each}{instead} a corrected statement that is true. "
         f"Of the other {left + plain}, {plain} are misprints that need no program, and {left} are "
-        "statements that no computation can decide." + _of_ours(own)
-    )
-
-
-def _of_ours(claims: Sequence[Claim]) -> str:
-    """Return the sentences that add the claims of this package to the claims of the papers."""
-    found = zip(STATUSES, counts(claims, []), strict=False)
-    each = [f"{count} *{status}*" for status, count in found if count]
-    if not each:
-        return ""
-    return (
-        f" The page about [all claims](claims/index.md) also has {len(claims)} statements of our "
-        f"own ({', '.join(each)})."
+        "statements that no computation can decide."
     )
 
 

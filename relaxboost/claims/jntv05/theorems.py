@@ -153,7 +153,7 @@ V(θ*)."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
-    """Return the probability law of an instance, a point θ of the simplex, and a Boolean.
+    """Return a triple: the probability law, a point θ of the simplex, and a Boolean.
 
     The point θ has the least risk among the vertices and the centre. The Boolean is true if θ
     minimises the risk over the simplex, and the constant L of the law is at least 0.01.
