@@ -50,6 +50,8 @@ The command `python -m benchmarks.solvers --limit 600 --race 1.5 --data DIR` rep
   55 and 60. With it, the ratios of these games would be 24 and 18 instead of 371 and 293, and the
   mean over the 28 games about 16 instead of 20. On `halfspace-2000x10` and `waveform`, it took
   over 200 seconds.
+* While `breast-cancer`, `halfspace-2000x10` and `uniform` were measured, other programs used the
+  second core, so their times are less reliable.
 * The solver PIQP was compared only on 30 games, with a limit of 60 seconds. On these games, `auto`
   was 18 times as fast as the fastest of PIQP, HiGHS and Clarabel (8 times on dense games).
 
@@ -210,11 +212,12 @@ def _comparison(rows: list[Row], compared: dict[str, float], limit: float) -> li
         f"{LARGEST_RATIO:g} counts as {LARGEST_RATIO:g}. The table has geometric means:",
         "",
         "| group | games | solved by a general solver | ratio on the solved games "
-        "| ratio on all games, at least |",
-        "|---|---|---|---|---|",
+        "| smallest and largest ratio on them | ratio on all games, at least |",
+        "|---|---|---|---|---|---|",
         *(
             f"| {name} | {len(games)} | {sum(game in best for game in games)} "
             f"| {short(geometric_mean(compared[game] for game in games if game in best))} "
+            f"| {_range([compared[game] for game in games if game in best])} "
             f"| {short(geometric_mean(compared[game] for game in games))} |"
             for name, games in listed
         ),
@@ -247,6 +250,10 @@ def _solvers(rows: list[Row]) -> list[str]:
         cells = " | ".join(text_of(found.get((game, solver))) for solver in solvers)
         lines.append(f"| {game} | {cells} |")
     return lines
+
+
+def _range(values: list[float]) -> str:
+    return f"{short(min(values))} to {short(max(values))}" if values else "–"
 
 
 def _listed(names: list[str]) -> str:
