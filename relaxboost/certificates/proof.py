@@ -251,7 +251,10 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
     matrix = game.matrix
     over = game.over.describe()
     if over is None:
-        raise InputError(f"over={game.over!r} has no description that the checker can evaluate")
+        raise InputError(
+            f"over={game.over!r} cannot be certified; "
+            "use L1Ball, Simplex, L2Ball or SquaredNorm, which the checker knows"
+        )
     described: dict[str, Any] = {"m": game.m, "n": game.n, "sha256": matrix.digest(), "over": over}
     if level == "numerical":
         described["relaxation"] = {"kind": "custom", "text": repr(game.relaxation)}

@@ -84,7 +84,7 @@ function as in `re.sub`, replaces the match."""
 
 
 def reworded(message: str, words: Words) -> str:
-    """Return an error message after the replacements of `words`."""
+    """Return an error message with the replacements in `words` applied."""
     for pattern, replacement in words.items():
         message = re.sub(pattern, replacement, message)
     return message

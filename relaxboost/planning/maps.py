@@ -92,8 +92,8 @@ takes about two seconds, and the time grows faster than the number of nodes."""
 MAX_NAMED_NODES = 40
 """The maximum number of nodes whose labels a map shows. More labels would cover each other."""
 MAX_THICK_PATHS = 8
-"""The maximum number of plans or demonstrations drawn with thick lines and large end points. More
-paths get thin lines, so that they do not cover each other."""
+"""The maximum number of plans or demonstrations drawn with thick lines and large end points. If
+there are more, all are drawn with thin lines, so that they do not cover each other."""
 
 
 def _colour_norm(values: Array | None) -> Any:

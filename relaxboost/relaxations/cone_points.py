@@ -252,9 +252,10 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Find the inequalities that no feasible point satisfies strictly, as arguments of `_tie`.
+        """Find the inequalities that no feasible point satisfies strictly.
 
-        The result is None if there are none, or if the solver fails.
+        The result contains the arguments of `_tie`. It is None if there are no such inequalities,
+        or if the solver fails.
         """
         form = self._form
         x = cp.Variable(form.cost.size)

@@ -75,10 +75,11 @@ class ExactEvaluation:
         self._limits = PivotLimits(MAX_PIVOTS, MAX_SECONDS)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return an exact distribution near `d` at which f is finite, and its auxiliary variables.
+        """Return a rational distribution near `d` at which f is finite.
 
-        The result nearly minimises f plus `price` times its l1 distance from `d`. If f is infinite
-        at every exact point of the simplex, `Unproved` is raised.
+        The result also contains the auxiliary variables of f there. It nearly minimises f plus
+        `price` times the l1 distance from `d`. If f is infinite at every rational point of the
+        simplex, `Unproved` is raised.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)

@@ -32,7 +32,10 @@ class Kernel:
         self._basic = basic
         # python-flint has dense matrices only, so sparse rows are eliminated before they get there.
         self._pivots = _diagonal(program, tight, basic)
-        """The basic variable of each row of the diagonal matrix D."""
+        """The variable that is eliminated by each eliminated row.
+
+        Its coefficients in these rows are the diagonal of D.
+        """
         eliminated = set(self._pivots.values())
         self._rows = [t for t in tight if t not in self._pivots]
         self._variables = [j for j in basic if j not in eliminated]

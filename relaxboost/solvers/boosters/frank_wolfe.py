@@ -60,7 +60,7 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far for the current d, or None if they are unknown."""
+    """The edges, under the current d, of the columns found so far, or None if they are unknown."""
 
     def __init__(
         self,
