@@ -95,7 +95,7 @@ def test_two_games_two_solvers_and_once_more(suite, tmp_path, capsys):
     main(command[:-1])
     again = [file.stat().st_mtime_ns for file in files]
     assert [a == b for a, b in zip(again, stamps, strict=True)] == [False] + [True] * 3
-    assert "| ratio | `auto`, seconds |" in capsys.readouterr().out
+    assert "| ratio | `auto`, CPU seconds |" in capsys.readouterr().out
     out = tmp_path / "out"
     assert (out / "suite.md").read_text() == page.markdown(page.read_csv(out / "suite.csv"))
     assert {path.name for path in (out / "images").iterdir()} == PICTURES
