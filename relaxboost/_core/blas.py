@@ -16,7 +16,8 @@ SMALL_ORDER = 1000
 """The largest order of a square matrix that counts as small."""
 MULTIPLICATIONS_PER_ENTRY = 25.0
 # On machines of the last ten years, this ratio was 10 to 50.
-"""The time to read an array entry from memory, in multiplications of a dense matrix product."""
+"""The time to read an array entry from memory, in units of the time of one multiplication in a
+dense matrix product."""
 
 
 @cache

@@ -59,17 +59,19 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")
     if target.is_dir():
-        raise InputError(f"cannot write {target}: it is a folder")
+        raise InputError(f"cannot write {target}: it is a folder; add a file name")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: folder {target.parent} does not exist; create it")
     if not os.access(target.parent, os.W_OK):
-        raise InputError(f"cannot write {target}: folder {target.parent} is not writable")
+        raise InputError(
+            f"cannot write {target}: folder {target.parent} is not writable; use another folder"
+        )
     return target
 
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Set the path of operating-system errors within the context, because some lack it."""
+    """Add the path to operating-system errors within the context, because some errors lack it."""
     try:
         yield
     except OSError as error:
@@ -101,7 +103,7 @@ class Pace:
     """A timer that limits how often a run rewrites a file.
 
     Two writes are at least half a second apart, and all writes together take at most 5 % of the
-    time.
+    time of the run.
     """
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ class OwnThread:
 
 
 class WarmProgram:
-    """A linear program that grows by constraints between warm-started HiGHS runs.
+    """A linear program to which constraints can be added between warm-started HiGHS runs.
 
     The program minimises <cost, x> subject to lower <= x <= upper and row_lower <= rows x <=
     row_upper. `bounds` is (lower, upper), `rows` is a sparse CSR array, and `row_bounds` is

@@ -27,7 +27,7 @@ class History(Generic[R]):
         """The record that was added last, or None."""
 
     def add(self, record: R) -> None:
-        """Add the record of the next round, unless the history has been thinned past it."""
+        """Add the record of the next round. A thinned history stores only some of the records."""
         skipped = self.rounds % self._stride
         self.rounds += 1
         self.last = record

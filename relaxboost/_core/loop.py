@@ -135,8 +135,8 @@ def run(
         An iterable that runs a round and then yields the state after it.
     keep : callable
         A function that stores the results of a state. It returns a reason to end the run, or "" to
-        continue. It should store all results in one assignment, because Ctrl-C may come between
-        two.
+        continue. It should store all results in one assignment, because Ctrl-C may interrupt the
+        run between two assignments.
     limits : Limits
         The round and time limits, and the callback.
     clock : Clock
@@ -144,8 +144,8 @@ def run(
     first : int
         The number of the first round.
     empty : bool
-        Whether the run already has a result. If not, Ctrl-C before the end of the first round
-        raises KeyboardInterrupt.
+        Whether the caller has a result even if no round ends. If not, Ctrl-C before the end of the
+        first round raises KeyboardInterrupt.
 
     Returns
     -------

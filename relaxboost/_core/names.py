@@ -61,8 +61,9 @@ def explains_arguments(
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function so that an unknown argument raises an InputError with a remedy.
 
-    `remedies` has advice for arguments that users expect. For other names, similar names are
-    suggested. `more` are the names that a parameter such as ``**options`` accepts.
+    `remedies` contains advice on names that users expect, but that the function does not accept.
+    For other unknown names, the error suggests similar names. `more` contains the names that a
+    parameter such as ``**options`` accepts.
     """
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:

@@ -28,8 +28,8 @@ def decreasing_root(
     start : float
         The first number at which h is evaluated.
     reach : float
-        The length of the first step towards a side without a known bound on the root. Further steps
-        of this kind double the length.
+        The length of the first step towards a side without a known bound on the root. Each further
+        step of this kind is twice as long as the last one.
     tolerance : float
         The value of |h| at which the iteration stops, at least 0.
     lower, upper : float

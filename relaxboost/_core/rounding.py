@@ -37,7 +37,7 @@ MIN_NORMAL = sys.float_info.min
 MIN_PRECISE = MIN_NORMAL / UNIT
 """The size, about 2e-292, above which an underflow changes a sum by at most one rounding error."""
 MAX_SUMMABLE = sys.float_info.max * UNIT
-"""The largest size of terms whose sum is finite, for up to 2^53 terms."""
+"""A bound on the absolute value of terms. The sum of up to 2^53 such terms is finite."""
 SOLVER_EXPONENT = 13
 # Solvers lose digits if the numbers of a problem are huge. Larger values are divided by `price`.
 """The exponent of the bound 2^13 on the values that are passed to a general solver."""

@@ -19,7 +19,7 @@ from relaxboost._core.files import check_input
 from relaxboost._core.names import did_you_mean
 
 FILE = "file"
-"""The key in the `attrs` of a pandas table for the path of its CSV file."""
+"""The key under which the `attrs` of a pandas table contain the path of its CSV file."""
 # These are the first bytes of files in other formats, with a remedy for each format.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
@@ -231,7 +231,7 @@ def _separator(sep: str) -> str:
 
 
 def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
-    """Return the column names of a CSV file and the line number of the header's end."""
+    """Return the column names of a CSV file, and the number of the last line of the header."""
     rows = csv.reader(file, skipinitialspace=True, delimiter=_separator(sep))
     try:
         names = [name.strip() for name in next((row for row in rows if any(row)), [])]

@@ -29,7 +29,7 @@ _READERS = {
     "relaxboost.planning.linear": "relaxboost plan evaluate",
     "relaxboost.planning.boosted": "relaxboost plan evaluate",
 }
-"""The commands that read other JSON files of the package, by the format of the file."""
+"""For each other format of the package's JSON files, the command that reads the file."""
 
 
 def _other(path: str | os.PathLike[str]) -> str:

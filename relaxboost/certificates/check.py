@@ -67,7 +67,7 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=MAX_DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Subtract the work for some entries, and further units of work, from the budget."""
+        """Subtract the work for `entries` entries, and `units` further units, from the budget."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
@@ -120,7 +120,7 @@ class Fields:
         return [[(j, next(entries)) for j in row] for row in columns]
 
     def groups(self, m):
-        """Return the examples of each group, and last those in no group."""
+        """Return a list with the examples of each group, and finally the examples in no group."""
         labels = self.take("groups", list) if "groups" in self.left else list(range(m))
         fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
         need(fine, f"'groups' must have {m} labels")
@@ -297,7 +297,7 @@ def worth(price, low, high):
 
 
 def polyhedral(spec, m, real):
-    """Return functions that evaluate a polyhedral f(d) and prove lower bounds on its F(u)."""
+    """Return functions that evaluate a polyhedral f(d) and bound its relaxed margin from below."""
     # f(d) is the constant plus the least cost of (d, z) over all z within the bounds and rows.
     size = m + spec.whole("auxiliaries", 0, MAX_AUXILIARIES)
     spec.limits.digits = min(spec.limits.digits, MAX_VECTOR_DIGITS // size)
@@ -409,7 +409,7 @@ def over_domain(spec, w, v, real):
 def check(document, path=None, known=None):
     """Return the level and the two bounds that a document proves, or raise Rejected.
 
-    If `known` is given, it replaces A: (number of bytes, SHA-256, margins Aw, edges A'd)."""
+    If given, the tuple `known` replaces A: it has A's size in bytes, its SHA-256, Aw and A'd."""
     doc = Fields(document, "the document")
     doc.left.pop("comments", None)
     digest = doc.take("digest")
@@ -451,7 +451,7 @@ def check(document, path=None, known=None):
 
 
 def enclosed(precision):
-    """Return a function that converts fractions to balls, with formulas for relaxations."""
+    """Return a function that converts fractions to balls; its `kinds` has formulas of f and f*."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
     need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
     spec = importlib.util.spec_from_file_location("check_enclosed", path)

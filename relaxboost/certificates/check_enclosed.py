@@ -1,6 +1,6 @@
 """Formulas in ball arithmetic, with which check.py checks certificates of the level `enclosed`.
 
-For one kind of relaxation, each function returns the penalty f(d) and its conjugate f*(x, witness).
+Each function returns the penalty f(d) and its conjugate f*(x, witness) for one kind of relaxation.
 A ball is an interval, of the python-flint type `arb`. Every operation on balls encloses the true
 result, and a comparison is true only if it holds for all numbers in the balls.
 """
@@ -41,8 +41,8 @@ def _power_sum(values, p, real):
 def p_norm(spec, m, real, check):
     """Return the relaxation f and its conjugate f* for a weighted sum of p-norms.
 
-    For each group of examples, a factor times the p-norm of a d is added, where a are weights of
-    the examples. f is a multiple of this sum, or 0 in a ball and infinite outside.
+    The sum has a term for each group of examples: a factor times the p-norm of (a_i d_i), where a_i
+    is the weight of example i. f is a multiple of this sum, or 0 in a ball and infinite outside.
     """
     p = spec.number("p", 1)
     *members, free = spec.groups(m) if "groups" in spec.left else (range(m), [])
@@ -129,8 +129,8 @@ def divergence(spec, m, real, check):
 
 
 def _prior(spec, m, need):
-    """Return pairs of the examples with positive prior and their probabilities, and the other
-    examples."""
+    """Return a list of pairs (example, probability) for the examples with a positive prior, and a
+    list of the other examples."""
     prior = spec.vector("prior", m)
     total = sum(prior)
     need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
@@ -183,9 +183,9 @@ def binary_entropy(spec, m, real, check):
 
 
 def _inner(spec, m, real, check):
-    """Return f and f* of the relaxation that is shifted or dilated.
+    """Return f and f* of the inner relaxation, to which a shift or a dilation is applied.
 
-    It cannot be a sum, a multiple or polyhedral.
+    The inner relaxation cannot be a sum, a multiple or polyhedral.
     """
     # This relaxation takes as much work as a term of a sum.
     spec.spend(m + 20, min(50_000, 5_000 * spec.limits.each))

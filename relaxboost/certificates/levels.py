@@ -63,9 +63,9 @@ def _level(game: Game, level: str | None) -> str:
 
 
 def no_description(f: Relaxation) -> str:
-    """Return the reason for numerical certificates if no description of f can be checked.
+    """Return the reason why certificates with f are numerical: no checker can evaluate f.
 
-    The bounds of such a relaxation f may be proved, but a certificate cannot describe f.
+    A solver may prove bounds for such a relaxation f, but a certificate cannot describe f.
     """
     return (
         f"{brief(f)} has no description that a checker could evaluate, so its certificates are "
@@ -74,7 +74,7 @@ def no_description(f: Relaxation) -> str:
 
 
 def no_proof(f: Relaxation) -> str:
-    """Return the reason for numerical certificates if a general solver evaluates f in floats."""
+    """Return the reason why certificates with f are numerical: a solver evaluates f in floats."""
     return (
         f"{brief(f)} is not piecewise linear and has no formulas. A general solver evaluates it in "
         "floats, so its certificates are numerical"

@@ -1,4 +1,4 @@
-"""The distribution d and the weights w in a certificate, as exact points near a solver's points."""
+"""The distribution d and the weights w in a certificate: exact points near those of a solver."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class GivenPair(NamedTuple):
     most 1e-6 · (1 + |b|)."""
     optimum: ExactOptimum | None = None
     exact: bool = True
-    """Whether the relaxation must be evaluated exactly if `d` has fractions, and the relaxed margin
-    if `w` has fractions."""
+    """Whether fractions in `d` require an exact value of the relaxation, and fractions in `w` an
+    exact value of the relaxed margin."""
     digits: int = check.MAX_DIGITS
     """The maximum number of digits of a bound in the certificate."""
 
@@ -133,7 +133,7 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return an exact distribution d at which f is certainly finite, and the proof of f(d).
+    """Return a distribution d in fractions at which f is certainly finite, and the proof of f(d).
 
     The proof is the result of `penalty` at d: auxiliary variables and f(d). If f is infinite,
     `penalty` raises `check.Rejected` or an InputError.
@@ -194,7 +194,7 @@ def columns_and_weights(w: Any) -> tuple[Any, Any]:
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return exact weights near `w` in the domain of a game, by column index."""
+    """Return weights in fractions near `w`, in the domain of a game, as a dict by column index."""
     columns, values = columns_and_weights(w)
     given = fractions(values)
     if given is not None:

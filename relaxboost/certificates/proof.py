@@ -95,9 +95,9 @@ def certify(
         contains the indices of the nonzero weights, and `coefficients` contains these weights.
     inline : bool, optional
         Whether the certificate contains A. By default, it contains matrices of at most 200 000
-        entries. Without A in the file, the checker needs A and compares its SHA-256. Stumps are
-        described by a recipe and the SHA-256 of the data, which are written only if `inline` is
-        True.
+        entries. Without A in the file, the checker needs A and compares its SHA-256. For stumps,
+        the certificate contains a recipe and the SHA-256 of the data. It contains the data
+        themselves only if `inline` is True.
 
     Returns
     -------
@@ -190,7 +190,8 @@ def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certific
 def _optimal_in_short(
     document: dict[str, Any], game: Game, source: GivenPair
 ) -> Certificate | None:
-    """Return a certificate of the optimum by nearby points with small denominators, or None."""
+    """Return a certificate that proves the optimum by nearby points with small denominators, or
+    None."""
     short = source.simple()
     if short is None:
         return None

@@ -34,7 +34,8 @@ from relaxboost.claims.spaces import Space, Values, checked_space
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
 MAX_INSTANCE_CHARACTERS = 240
-"""The longest printed instance: three lines of a terminal. Longer texts are cut off."""
+"""The maximum number of characters of a printed instance: three lines of a terminal. Longer texts
+are cut off."""
 
 _GRAVITY = {REFUTED: 0, UNDECIDED: 1, TIGHT: 2, HOLDS: 3}
 
@@ -92,9 +93,9 @@ class Claim:
     ambiguous claim."""
     resolution: float = 1e-7
     """The tolerance for equality. The slack, right side minus left side, is known to lie in an
-    interval. If this interval contains negative numbers, and the claim is not refuted, the two
-    sides are treated as equal if its lower end is at least `-resolution`. Otherwise the instance is
-    undecided."""
+    interval. Suppose that this interval contains negative numbers, but does not refute the claim.
+    If its lower end is at least `-resolution`, the two sides are treated as equal. Otherwise the
+    instance is undecided."""
     trials: int = 100
     """The default number of instances that a check draws."""
     file: Path | None = None

@@ -14,8 +14,8 @@ Rng: TypeAlias = np.random.Generator
 Sizes: TypeAlias = Mapping[str, Any]
 
 DENOMINATORS = (1, 2, 3, 4, 5, 8, 10, 20, 100, 1000)
-"""The denominators to which numbers in a counterexample are rounded. People write such fractions by
-hand: halves, thirds, fifths, eighths and decimals."""
+"""The denominators of the fractions to which numbers in a counterexample are rounded. People write
+such fractions by hand: halves, thirds, fifths, eighths and decimals."""
 
 MAX_DENOMINATOR = 1000
 """The largest denominator in a printed instance. Other floats are printed as decimals."""
@@ -51,7 +51,7 @@ class Field(ABC):
         return self.random(rng, sizes)
 
     def doubled(self, value: Any, axis: str, at: int) -> Any:
-        """Return a copy of a value with entry `at` along an axis, such as a row, repeated."""
+        """Return a copy of a value in which entry `at` of an axis, such as a row, is duplicated."""
         return value
 
     def fewer(self, value: Any, axis: str, at: int) -> Any:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 MAX_EXACT_ENTRIES = 100_000
 """The maximum number of matrix entries for which `Instance.optimum` solves a game in exact
-arithmetic. With this number of random entries, the exact solution takes about five seconds, and
-with twice the number, minutes."""
+arithmetic. With this number of random entries, the exact solution takes about five seconds. With
+twice the number, it takes minutes."""
 
 
 @dataclass(frozen=True)

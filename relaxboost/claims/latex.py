@@ -79,9 +79,9 @@ _FUNCTIONS = ("max", "min", "sup", "inf", "log", "ln", "exp", "arg")
 def in_a_paper(claim: Claim) -> str:
     """Return a claim and its smallest recorded counterexample as LaTeX for a paper.
 
-    The LaTeX needs the package amsmath. Sides near short fractions are printed as fractions, and
-    other sides are rounded. An exact optimum is printed with the two points that prove it, if these
-    are short.
+    The LaTeX needs the package amsmath. The two sides of the claim are printed as fractions if they
+    are near short fractions, and are rounded otherwise. An exact optimum is printed with the two
+    points that prove it, if these are short.
     """
     lines = [
         f"% {claim.command('check', '')}",
@@ -173,8 +173,8 @@ def _optimum(found: CertifiedOptimum) -> str:
 def _short(x: Any) -> Fraction:
     """Return the short fraction that is printed instead of a number.
 
-    It may differ slightly from the number, because a game stores the double nearest to 1/10. Raise
-    ValueError if there is no such fraction.
+    The fraction may differ slightly from the number. For example, a game stores 1/10 as the nearest
+    double. Raise ValueError if there is no such fraction.
     """
     short = Fraction(x).limit_denominator(MAX_DENOMINATOR)
     if abs(short - Fraction(x)) > MAX_POINT_ERROR:

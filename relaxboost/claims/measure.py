@@ -132,7 +132,10 @@ def bracket(value: Quantity) -> Bracket:
         kind = type(value).__name__
         raise InputError(f"a quantity of a claim must be one number, got {kind}") from None
     if math.isnan(value):
-        raise InputError("a quantity of a claim must be a number, but the check has computed nan")
+        raise InputError(
+            "a quantity of a claim must be a number, but the check has computed nan. Skip such "
+            "instances with assume(...)"
+        )
     if math.isinf(value):
         return Bracket(value, value)
     error = RELATIVE_ROUNDING * max(1.0, abs(value))
@@ -175,8 +178,8 @@ def _sum(a: Number, b: Number, unknown: float) -> Number:
 class Slack:
     """The slack of an inequality or equation on an instance.
 
-    The slack of left <= right is right − left, and that of left = right is −|left − right|. If it
-    is negative, the relation fails.
+    The slack of left <= right is right − left, and that of left = right is −|left − right|. If the
+    slack is negative, the relation fails.
     """
 
     low: float

@@ -28,12 +28,13 @@ ILLEGIBLE = "illegible in our copy"
 """The value of `Claim.printed` if the formula cannot be read in our copy of the source."""
 
 _TEX = re.compile(r"\$|\\[A-Za-z]{2}|(?<![\w)\]}])\\[A-Za-z]|[\x00-\x09\x0b-\x1f]")
-"""LaTeX commands in a text. The expression also finds control characters, because Python reads the
-start of "\\rho" as one, unless the string is raw. It does not match the set difference A\\B."""
+"""A regular expression for LaTeX commands in a text. It also finds control characters, because
+Python reads the start of "\\rho" as a control character, unless the string is raw. It does not
+match the set difference A\\B."""
 
 _WORD = re.compile(r"(?:a )?[^\W\d_]{2,}(?![\w(])")
-"""The first word of a statement, if it may be capitalised. Symbols such as ρ_k, f(x) or max_γ must
-not be."""
+"""A regular expression for the first word of a statement, if this word may be capitalised. Symbols
+such as ρ_k, f(x) or max_γ must not be capitalised."""
 
 Check: TypeAlias = Callable[..., "Iterable[Slack] | Slack"]
 
@@ -133,7 +134,7 @@ class Statement:
 
 
 def stated_by(texts: Mapping[str, Any]) -> Callable[[Check], Statement]:
-    """Return a function that makes a `Statement` with the given texts from its check.
+    """Return a function that makes a `Statement` from a check and the given texts.
 
     The keys are "words", "formula", "note" and "step", as in the TOML file of a source.
     """

@@ -94,10 +94,10 @@ class Program:
     def multipliers(self, y: Array, limit: float, share: float) -> list[Fraction]:
         """Return multipliers whose proof is valid in spite of rounding errors.
 
-        They are those of the optimum, `y`, moved by `share` of the way to multipliers that prove
-        the bound `limit` with the largest margin. This margin is 0 at the optimum, where a solver
-        cannot make it positive reliably. The fractions are corrected so that the functional values
-        cancel exactly.
+        The optimal multipliers `y` satisfy some inequalities of the proof only with equality, so
+        rounding can violate them. The result therefore lies between `y` and the multipliers that
+        prove the weaker bound `limit` with the most room in all inequalities. `share` is 0 at `y`,
+        and 1 at those. The fractions are corrected so that the functional values cancel exactly.
         """
         import cvxpy as cp
 

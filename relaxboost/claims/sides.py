@@ -63,7 +63,7 @@ def near(value: float, tolerance: float = ASSUMED_ERROR) -> Bracket:
 def solved(value: float) -> Bracket:
     """Return an interval around an optimum from a numerical solver.
 
-    Its relative error is assumed to be at most 1e-8. An infinite value is exact.
+    The relative error of the optimum is assumed to be at most 1e-8. An infinite value is exact.
     """
     value = float(value)
     return near(value, OPTIMUM_ERROR) if math.isfinite(value) else Bracket(value, value)

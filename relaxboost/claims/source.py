@@ -218,8 +218,8 @@ class Source:
         self.not_checked.append(Unchecked(f"{self.key}-{name}", location, words, reason))
 
     def complete(self) -> None:
-        """Sort the claims as in the TOML file of the source, and read its table of formulas and
-        statements.
+        """Sort the claims in the order of the source's TOML file, and read the table of formulas
+        and statements in this file.
 
         Raises
         ------

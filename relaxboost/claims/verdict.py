@@ -25,7 +25,7 @@ class Bound:
     """The SHA-256 digest of the game in certificates."""
     lower: str
     upper: str
-    """The upper bound as a string that contains a fraction or a float, like `lower`."""
+    """The upper bound. Like `lower`, it is a string that contains a fraction or a float."""
     level: str
     """The level of proof: "exact" (rational arithmetic), "enclosed" (interval arithmetic) or
     "numerical" (floats)."""
@@ -114,9 +114,7 @@ class StatementVerdict:
 
     @property
     def is_rare(self) -> bool:
-        """Whether only a lack of instances that satisfy the hypotheses makes the statement
-        undecided.
-        """
+        """Whether the statement is undecided only because too few instances meet the hypotheses."""
         if self.status != UNDECIDED or self.counts[UNDECIDED]:
             return False
         return all(step.status == HOLDS or step.stated.is_rare for step in self.steps)

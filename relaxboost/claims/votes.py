@@ -71,9 +71,9 @@ def adaboost_star(A: Array, accuracy: float, steps: int) -> list[Vote]:
 
 
 def short_of_one(votes: Iterable[Vote]) -> Iterator[Vote]:
-    """Yield the rounds before the first edge γ_t above 0.999.
+    """Yield the rounds before the first round t with an edge γ_t above 0.999.
 
-    The step artanh γ_t of that round would be very large.
+    The step artanh γ_t of this round would be very large.
     """
     return takewhile(lambda vote: vote.edge <= 0.999, votes)
 
@@ -154,12 +154,12 @@ class Cycle:
     """The absolute edges of the chosen columns in one period."""
     w: Array
     """The sum Σ artanh(γ_t) r_t e_{j_t} over one period, where γ_t is the absolute edge in round t,
-    r_t its sign, and j_t the index of the chosen column. The AdaBoost weights converge to its
-    direction."""
+    r_t its sign, and j_t the index of the chosen column. The direction of the AdaBoost weights
+    converges to the direction of this sum."""
 
 
 def reweighted(A: Array, d: Array) -> tuple[Array, int, float]:
-    """Return AdaBoost's next distribution after d, the chosen column, and its edge.
+    """Return a triple: AdaBoost's next distribution after d; the chosen column; and its edge.
 
     The entries of the margin matrix A are 1 and −1. The map is that of Rudin, Daubechies & Schapire
     (2004).

@@ -1,4 +1,4 @@
-"""Worst cases of statements in a Hilbert space over all instances, proved by a dual program.
+"""Statements in a Hilbert space: the worst case over all instances, with a proof by duality.
 
 Such a statement about finitely many steps compares inner products of elements with values of convex
 functionals. The worst case in any dimension is the optimum of a semidefinite program in the matrix
@@ -144,8 +144,9 @@ def unit(elements: Iterable[Element]) -> Requirement:
     """Return the requirement that the squared norms of the elements sum to 1.
 
     Use it for an inequality whose two sides are multiplied by c² if all elements are multiplied by
-    c. It only excludes the instance in which all elements are 0. The worst case of left side −
-    right side is then 0 if and only if the inequality holds and is tight at some other instance.
+    c. The requirement excludes only the instance in which all elements are 0, because every other
+    instance can be rescaled. The worst case of left side − right side is then 0 if and only if the
+    inequality holds and is tight at some other instance.
     """
     return Requirement(total(f @ f for f in elements) - 1, equality=True)
 

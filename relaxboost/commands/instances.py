@@ -59,7 +59,7 @@ Example:
 def make(spec: Path, out: Path, as_json: bool) -> None:
     """Make a certificate for each game and relaxation in SPEC, and an index.
 
-    Existing certificates that prove their bounds are kept, so the same command continues an
+    An existing certificate is kept if it proves its bounds, so the same command continues an
     interrupted run. The run times are written to a log next to the directory.
     """
     # Results are stored one by one, so that Ctrl-C keeps those that are finished.

@@ -234,8 +234,8 @@ def run(options: StreamOptions) -> None:
 
     Prints the loss and the errors of these predictions, and the largest weights. Also prints a
     bound on the regret, which is the loss of the learner minus the loss of the best fixed weights
-    in a set. CSV from standard input is learned as it arrives. The first 1000 rows determine the
-    scales of linear functions and the thresholds of stumps.
+    in a set. Rows of a CSV on standard input are used as they arrive. The first 1000 rows determine
+    the scales of linear functions and the thresholds of stumps.
     """
     save = options.save
     if save is not None:

@@ -38,7 +38,7 @@ around the median contains nearly all values, a note says that linear functions 
 them."""
 MIN_NEAR_SHARE = 0.99
 """The fraction of values that counts as nearly all. If at least this fraction of the values, but
-not all, lie in a narrow range, a note says that the others may be errors."""
+not all, lie in a narrow range, a note says that the values outside may be errors."""
 WITH_RADIUS = ("radius", "over", "proxy", "schedule", "horizon")
 """The options that only learners with a radius accept."""
 # Only methods with a radius accept these losses.

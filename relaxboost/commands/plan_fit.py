@@ -20,8 +20,9 @@ from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.regularisers import REGULARISERS
 
 NEGLIGIBLE_SHARE = 1e-6
-"""The share of the largest contribution to arc costs below which a weight is printed as 0. The
-optimal weight is then probably 0, and differs only because the solver is inexact."""
+"""A weight is printed as 0 if its contribution to the arc costs is below this share of the largest
+contribution. The optimal weight is then probably 0, and the solver's weight differs from 0 only
+because the solver is inexact."""
 
 _SPOKEN = {
     "give nonnegative=False": "add --free-signs",

@@ -347,8 +347,8 @@ def largest(*values: Mapping[str, float], sizes: Mapping[str, float] | None = No
     """Return table lines with a row for each name and a column for each mapping.
 
     Rows are in descending order of `sizes` or, by default, of the absolute values in the first
-    mapping. At most `MAX_LISTED` names have rows; the last lines count the others, and the names
-    with only zeros.
+    mapping. At most `MAX_LISTED` names have rows. Two further lines count the omitted names, if
+    any: one the nonzero names that do not fit, the other the names with only zeros.
     """
     size = {name: abs(value) for name, value in values[0].items()} if sizes is None else sizes
     # The sort is stable: names of equal size keep their order.

@@ -94,8 +94,8 @@ def reworded(message: str, words: Words) -> str:
 def spoken(words: Words, note: Callable[[str], None] | None = None) -> Iterator[None]:
     """Reword each InputError that is raised within this context.
 
-    If `note` is given, UserWarnings are reworded too, and are passed once to it instead of being
-    shown.
+    If `note` is given, UserWarnings are reworded too. Each of them is passed once to `note` instead
+    of being shown.
     """
     caught = None
     try:

@@ -84,7 +84,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     Attributes
     ----------
     boosted_ : Boosted
-        The result of `boost`. Its three outputs do not include `starts_`.
+        The result of `boost`. The entries of `starts_` are not included in its three outputs.
     starts_ : array of shape (3,)
         The lower quantile, median and upper quantile of the training targets, at which boosting
         starts.

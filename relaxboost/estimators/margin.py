@@ -150,12 +150,12 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         The fraction, in (0, 1], of the total example weight over which the lowest margins are
         averaged. Small fractions suit clean labels. If labels are noisy, use more than twice the
         fraction of wrong labels. "auto" chooses the fraction by held-out votes. Only "capped" uses
-        this parameter. A fraction below one example selects only the lowest margin.
+        this parameter. A fraction of less than one example selects only the lowest margin.
     hypotheses : "auto", "stumps", classifier, or callable
         The hypotheses that vote:
 
-        * "auto" is a pool of 200 randomised trees, grown on bootstrap samples. One fifth each has
-          depth 2, 3 and 5, one fifth has unlimited depth, and one fifth has random cuts. The votes
+        * "auto" is a pool of 200 randomised trees, grown on bootstrap samples. There are five kinds
+          of 40 trees each: depth 2, depth 3, depth 5, unlimited depth, and random cuts. The votes
           of a tree on examples outside its sample are *held out*. The fraction maximises the
           likelihood of the held-out votes, which also calibrate the probabilities.
         * "stumps" are all stumps, few of which get a nonzero weight. Cross-validation with `folds`
@@ -172,8 +172,8 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         each distinct row is a fold. The trees of "auto" need no folds. If `folds` is None, there is
         no `predict_proba`, the signs of the votes decide, and `fraction` must be a number.
     time_limit : float, optional
-        The total time for all games, in seconds. Growing the trees is not limited. If the time runs
-        out or the user presses Ctrl-C, the games return their best bounds, with a
+        The total time for all games, in seconds. The time to grow the trees does not count. If the
+        time runs out or the user presses Ctrl-C, the games return their best bounds, with a
         ConvergenceWarning.
     n_jobs : int, optional
         The number of joblib processes for folds and classes: None means 1, and −1 all processors.
@@ -208,15 +208,16 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         other than stumps are numbered by their position in `support_`.
     hardest_ : array
         The indices of the rows with margins below the threshold γ of the game, the lowest first.
-        Their weight is the largest that the cap allows. If the fraction is 1, they are nearly all
-        rows. The first of these rows often have wrong labels. If `fraction` is "auto", examine
-        about a fraction `cv_errors_[fraction_]` of all rows, which is the held-out error rate.
+        Each of these rows has the largest weight that the cap allows. If the fraction is 1, nearly
+        all rows belong to them. The first of these rows often have wrong labels. If `fraction` is
+        "auto", examine about a fraction `cv_errors_[fraction_]` of all rows, which is the held-out
+        error rate.
     feature_importances_ : array of shape (d,)
         The share of each feature in the weights, for "stumps" and "auto". The weight of a tree is
         split among its features in proportion to their decrease in squared error.
     fraction_ : float
-        The fraction that the games use, given or chosen. Only relaxations with a fraction or a k
-        have this attribute.
+        The fraction that the games use, given or chosen. The attribute exists only if the
+        relaxation has a fraction or a k.
     cv_errors_ : dict
         The weighted held-out error rate of each fraction, if `fraction` is "auto". After Ctrl-C,
         examples not yet held out have the vote 0.
@@ -431,9 +432,9 @@ class MarginBoostClassifier(ClassifierMixin, MarginBoost):
         """Return the exact SHAP values of `decision_function`, shape (N, d + 1).
 
         The hypotheses must be stumps. For K > 2 classes, the shape is (N, d + 1, K). The last
-        column is the mean over the training rows, weighted by `sample_weight` and `class_weight`,
-        and each row sums to `decision_function(X)`. Interventional and path-dependent values are
-        the same, because each stump reads one feature.
+        column is the mean of `decision_function` over the training rows, weighted by
+        `sample_weight` and `class_weight`, and each row sums to `decision_function(X)`.
+        Interventional and path-dependent values are the same, because each stump reads one feature.
 
         Raises
         ------

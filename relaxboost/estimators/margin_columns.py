@@ -12,9 +12,10 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The number of artificial examples with the mean label that are added to each category.
+"""The number of artificial examples that are added to each category.
 
-They prevent the mean label of a rare category from being extreme by chance.
+Their label is the mean label of all examples. They prevent the mean label of a rare category from
+being extreme by chance.
 """
 MAX_NAMED_CATEGORIES = 6
 """The maximum number of categories that the name of a stump lists."""

@@ -26,8 +26,8 @@ MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
 data, the certificate contains the SHA-256, and `check_certificate` needs the matrix."""
 
 FREQUENT_COPIES = 10
-"""The number of copies from which a training row is frequent, that is, expected to occur again.
-With ten copies, each of five folds holds two on average."""
+"""A training row with at least this number of copies is called frequent: it is expected to occur
+again in new data. With ten copies, each of five folds contains two of them on average."""
 
 
 class Examples(NamedTuple):
@@ -57,7 +57,7 @@ class Examples(NamedTuple):
         return kept._replace(groups=groups, copies=copies)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Merge equal examples, and also return the example index of each row.
+        """Return the examples with equal ones merged, and the index of each row's merged example.
 
         Weights are added, so that repeated rows and weighted rows give the same game, bit for bit.
         """
@@ -101,10 +101,10 @@ class Examples(NamedTuple):
         ]
 
     def units(self) -> Whole:
-        """Return the index of the set of examples with which each example is drawn.
+        """For each example, return the index of the set of examples to which it belongs.
 
-        Bootstrap samples draw all examples of a set, or none. Equal rows form one set, except
-        frequent rows with several labels. Their index is −1, and their copies are drawn one by one.
+        The bootstrap draws all examples of a set, or none. Equal rows form one set, except frequent
+        rows with several labels. Their index is −1, and their copies are drawn one by one.
         """
         row = np.unique(self._places(), axis=0, return_inverse=True)[1].ravel()
         if self.once:

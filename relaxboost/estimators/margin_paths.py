@@ -113,7 +113,7 @@ class ScoreGames(Games):
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return a number for each example, by whose mean categories are ranked."""
+        """Return a number for each example. Categories are ranked by the mean of this number."""
 
     def columns(self, given: Examples, k: int) -> tuple[CutColumns, Any]:
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)

@@ -41,10 +41,10 @@ depth is None, the tree grows until its leaves are pure."""
 
 
 class RankedColumns(NamedTuple):
-    """The ranks among the training values of the columns that trees cut, interpolated linearly.
+    """The columns that trees cut, in which a rank among the training values replaces each value.
 
-    Trees split ranks as they split values, and ranks fit the single precision in which scikit-learn
-    grows trees.
+    Ranks are interpolated linearly. Trees split ranks as they split values, and ranks fit the
+    single precision in which scikit-learn grows trees.
     """
 
     columns: CutColumns

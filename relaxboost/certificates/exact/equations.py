@@ -28,7 +28,7 @@ class Equations:
     Corrections change only the pivot variables, one for each equation, which are chosen for
     sparsity (Markowitz 1957, The elimination form of the inverse and its application to linear
     programming). When more than half of the remaining entries are nonzero, python-flint solves the
-    rest as a dense system.
+    remaining equations as a dense system.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ class Equations:
         """The elimination steps (row, other, factor): `factor` times equation `row` was subtracted
         from equation `other`."""
         self._pivots: list[tuple[int, int, dict[int, Number]]] = []
-        """The pivots (row, variable, entries), with the entries of the row at its elimination."""
+        """The pivots (row, variable, entries). The entries of the row are those that it had when it
+        was eliminated."""
         self._empty: list[int] = []
         self._dense: _Dense | None = None
         self._factorise()

@@ -50,7 +50,7 @@ MAX_PIVOTS = 100_000
 class Unproved(InputError):
     """Raised if no value of a relaxation f was proved exactly.
 
-    Either f is infinite at every exact point, or a limit was reached.
+    Either f is infinite at every rational point of the simplex, or a limit was reached.
     """
 
 
@@ -164,8 +164,8 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
 def closest_point(
     form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
 ) -> Point:
-    """Return the exact d' that minimises f(d') + price · ‖d' − d‖_1, and its auxiliary
-    variables."""
+    """Return the distribution d', in fractions, that minimises f(d') + price · ‖d' − d‖_1, and the
+    auxiliary variables of f there."""
     m = len(d)
     size = len(form.cost)
     one = Fraction(1)

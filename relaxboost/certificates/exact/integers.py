@@ -1,4 +1,5 @@
-"""Exact conversion of margin matrices to integers, because floats are dyadic fractions."""
+"""Exact conversion of margin matrices to integers, which is possible because floats are dyadic
+fractions."""
 
 from __future__ import annotations
 

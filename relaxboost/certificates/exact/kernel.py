@@ -63,11 +63,11 @@ class Kernel:
 
     @property
     def size(self) -> int:
-        """The number of equations that remain after elimination for python-flint."""
+        """The number of equations that remain after the elimination. python-flint solves them."""
         return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve K x = right, and return the numerators of x by basic variable and the
+        """Solve K x = right. Return the numerators of x, one for each basic variable, and the
         denominator."""
         sides = dict(zip(self._tight, right, strict=True))
         top = [sides[t] for t in self._pivots]
@@ -85,7 +85,8 @@ class Kernel:
         return [found[j] for j in self._basic], q * self._unit
 
     def solve_transposed(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
-        """Solve Kᵀ y = right, and return the numerators of y by tight row and the denominator."""
+        """Solve Kᵀ y = right. Return the numerators of y, one for each tight row, and the
+        denominator."""
         sides = dict(zip(self._basic, right, strict=True))
         left = [sides[j] for j in self._pivots.values()]
         rest = [sides[j] * self._unit for j in self._variables]

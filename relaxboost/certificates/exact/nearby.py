@@ -22,14 +22,15 @@ from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 Point = tuple[list[Fraction], list[Fraction]]
 """A point (d, z) of the linear program of a relaxation: a distribution and auxiliary variables."""
 HIGHS_TOLERANCE = 1e-10
-"""The smallest tolerance that HiGHS accepts. It is absolute, so that programs are scaled to make it
-small compared with their numbers."""
+"""The smallest tolerance that HiGHS accepts. It is absolute. Programs are therefore scaled, so that
+their numbers are large compared with it."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
-    """Return an exact distribution near `d` at which f is finite, and its auxiliary variables.
+    """Return a rational distribution near `d` at which f is finite.
 
-    The result nearly minimises f plus `price` times its l1 distance from `d`.
+    The result also contains the auxiliary variables of f there. It nearly minimises f plus `price`
+    times the l1 distance from `d`.
     """
     whole = on_simplex(form, d.size)
     program = _Near(whole, d, price, seconds)
@@ -38,7 +39,7 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
-    """Return exactly feasible auxiliary variables z of nearly least cost at an exact d."""
+    """Return exactly feasible auxiliary variables z of nearly least cost for a rational d."""
     m = len(d)
     # The exact d is known, so its terms become constants on the right sides.
     of_d = [sum((a * d[j] for j, a in row.items() if j < m), Fraction(0)) for row in form.rows]

@@ -117,7 +117,8 @@ def exact_optimum(
 
     HiGHS proposes a basis in floats, and python-flint computes its point and its multipliers
     exactly. If a sign is wrong, exact pivots continue from this basis. Then the edges of *all*
-    columns are computed in integers, and columns whose edge exceeds the bound are added.
+    columns are computed in integers, and columns whose edge exceeds the bound v on the edges are
+    added to the linear program.
 
     Parameters
     ----------

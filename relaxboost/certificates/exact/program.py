@@ -1,4 +1,4 @@
-"""The game as a linear program with integer data, which grows by rows for columns of A."""
+"""The game as a linear program with integer data, to which rows for columns of A are added."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class ExactProgram:
     """The linear program of a game with integer data: minimise f(d) + r v over distributions d.
 
     Here r is the radius of the domain of the weights. The variables are d, the auxiliary variables
-    z of f, and an upper bound v on the edges, multiplied by `unit`, the common denominator of the
-    bounds. The first row is sum(d) = 1, and the rows of f follow. Rows ± <a_j, d> <= v for columns
-    a_j of the margin matrix are added later, from the index `fixed` on. Each row is scaled to
-    integers.
+    z of f, and an upper bound v on the edges. All variables are multiplied by `unit`, the common
+    denominator of the bounds. The first row is sum(d) = 1, and the rows of f follow. Rows
+    ± <a_j, d> <= v for columns a_j of the margin matrix are added later, from the index `fixed` on.
+    Each row is scaled to integers.
 
     If `form` is given, it replaces the linear program of f. If the game has no exact linear
     program, an InputError is raised.
@@ -180,7 +180,7 @@ def _checked_domain(game: Game) -> AtomicSet:
 
 
 def on_simplex(form: ExactForm, m: int) -> ExactForm:
-    """Add the constraints d >= 0 and, as its first row, sum(d) = 1 to the linear program `form`."""
+    """Return the linear program `form` with d >= 0, and with sum(d) = 1 as an added first row."""
     zero = Fraction(0)
     one = Fraction(1)
     # The program of f holds for d >= 0 only, and it need not contain this constraint.

@@ -74,8 +74,8 @@ class ExactSimplex:
     program : ExactProgram
         The linear program in integers.
     status : list of int
-        The status of each variable and then of each row. If they do not form a basis, some are
-        changed.
+        The status of each variable and then of each row. If these statuses do not form a basis,
+        some of them are changed.
     limits : PivotLimits
         The limits on pivots and time.
     report : callable
@@ -187,8 +187,8 @@ class ExactSimplex:
         return out
 
     def _gain(self, k: int, price: Integer) -> int:
-        """Return the direction, 1 or −1, in which moving variable or row k lowers the cost, or
-        0."""
+        """Return the direction, 1 or −1, in which moving variable or row k lowers the cost, or 0 if
+        there is no such direction."""
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
@@ -333,8 +333,8 @@ class ExactSimplex:
     def _blocking(
         self, point: BasicPoint, enter: int, moves: list[Integer], q: Integer
     ) -> tuple[int, int]:
-        """Return the first variable or row that reaches a bound when `enter` moves, and its
-        side."""
+        """Return the first variable or row that reaches a bound when `enter` moves, and the side of
+        this bound."""
         low, high = self.program.bounds[enter]
         best: tuple[Integer, Integer, int] | None = None
         side = LOWER

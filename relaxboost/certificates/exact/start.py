@@ -20,8 +20,8 @@ from relaxboost.certificates.exact.simplex import BASIC, FREE, LOWER, UPPER
 from relaxboost.matrices.bulk import varied
 
 MAX_ENTRIES_AT_ONCE = 600_000
-"""The largest margin matrix with which HiGHS starts as a whole, in entries. For larger matrices,
-columns are added in rounds."""
+"""The maximum number of entries of a margin matrix that HiGHS gets as a whole at the start. For
+larger matrices, columns are added in rounds."""
 BATCH_COLUMNS = 100
 """The number of columns added in a round of column generation."""
 
@@ -122,7 +122,7 @@ class _Master:
         return np.maximum(values[: self._program.m], 0.0), float(values[self._program.v])
 
     def basis(self) -> Start:
-        """Return the basis that HiGHS has found, without the basic rows of columns."""
+        """Return the basis that HiGHS has found, without the basic rows that belong to columns."""
         import highspy
 
         program = self._program

@@ -18,7 +18,7 @@ FORMS = ("vipr", "lean", "latex", "certo", "mps")
 
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
-    """Convert an accepted certificate to the format `form`, as texts by file suffix.
+    """Return an accepted certificate in the format `form`, as a mapping from file suffix to text.
 
     If the certificate contains only the digest of the margin matrix, `path` names a file with it.
     """

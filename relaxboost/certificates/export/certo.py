@@ -25,7 +25,8 @@ Inequality = dict[str, Any]
 
 
 def certo(program: LinearProgram, digest: str) -> str:
-    """Return a `variable_range` certificate for certo-math 0.37, with the original digest."""
+    """Return a `variable_range` certificate for certo-math 0.37, with the digest of the original
+    certificate."""
     lower = lower_proof(program)
     upper = upper_proof(program)
     rows: dict[str, Inequality] = {}

@@ -16,7 +16,7 @@ _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear pro
 
 
 def mps(program: LinearProgram) -> dict[str, str]:
-    """Return two files for the linear program of a game, as texts by suffix.
+    """Return two files for the linear program of a game, as a mapping from suffix to text.
 
     The file ".mps" contains the program, and ".points.json" contains a feasible point, row
     multipliers, and reduced costs.

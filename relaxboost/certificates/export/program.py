@@ -67,9 +67,9 @@ def game_program(document: dict[str, Any], path: str | None = None) -> LinearPro
     """Return the game of an accepted exact certificate as a linear program.
 
     The variables are the distribution d, the auxiliary variables z of f, the edges e = Aᵀd, and a
-    bound t >= g(e). The objective is t + cost·(d, z). The multipliers are the weights w, γ, and the
-    rest of the witness of f. If the certificate contains only the digest of the matrix, `path`
-    names a file with the matrix.
+    bound t >= g(e). The objective is t + cost·(d, z). The multipliers are the weights w, the
+    threshold γ, and the multipliers in the witness of f. If the certificate contains only the
+    digest of the matrix, `path` names a file with the matrix.
 
     Raises
     ------
@@ -148,7 +148,10 @@ def _size_rows(
     # The rows are t >= g(e) for the edges e = Aᵀd, and their multipliers are the weights w.
     kind = over.take("kind")
     if kind not in ("l1", "simplex", "full-simplex"):
-        raise InputError(f"exports need a polyhedral domain, but the domain is {kind!r}")
+        raise InputError(
+            f"exports need a polyhedral domain, but the domain is {kind!r}. Certify a game over "
+            "L1Ball, Simplex or FullSimplex"
+        )
     is_ball = kind == "l1"
     r = over.number("size", 0) if "size" in over.left else check.ONE
     spare = check.ONE - sum(map(abs, w.values()), check.ZERO) / r
@@ -236,8 +239,8 @@ def lower_proof(program: LinearProgram) -> BoundProof:
 def upper_proof(program: LinearProgram) -> BoundProof:
     """Return the dual linear program, whose multipliers prove the upper bound on the value.
 
-    It has an equation for each variable of `program`, whose multiplier is the value of the
-    variable.
+    For each variable of `program`, it has an equation. The multiplier of this equation is the value
+    of the variable.
     """
     # It has a multiplier >= 0 for each side of a row and for each bound of a variable. Rows and
     # bounds times their multipliers must add up to the cost of each variable.

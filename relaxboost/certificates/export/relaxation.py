@@ -35,7 +35,7 @@ class RelaxationProgram:
     rows: list[tuple[Sparse, Bound, Bound]] = field(default_factory=list)
     gamma: Fraction = check.ZERO
     multipliers: list[Fraction] = field(default_factory=list)
-    """The multiplier of each row, which proves the lower bound on the relaxed margin."""
+    """The multiplier of each row. The multipliers prove the lower bound on the relaxed margin."""
     z: list[Fraction] = field(default_factory=list)
     """The auxiliary variables z with which the certificate proves f(d)."""
 

@@ -18,7 +18,7 @@ _COMMENT = """% A weak-learning game of a relaxboost certificate, as the program
 
 
 def vipr(program: LinearProgram) -> dict[str, str]:
-    """Return two VIPR files, each of which derives one bound, as texts by suffix."""
+    """Return two VIPR files, as a mapping from suffix to text. Each file derives one bound."""
     lower = _COMMENT.format("d", "lower", "upper")
     upper = _COMMENT.format("the multipliers, w among them", "upper", "lower")
     goal = f"RTP range {program.lower} {program.upper}"

@@ -52,8 +52,9 @@ has the label −1 and the probability 1 − p. A sample has m examples."""
 
 
 def tossed_coins(x: Instance, most: int = 500) -> Samples:
-    """Return the law of the two examples of a `COINS` instance, with samples of at most `most`
-    examples.
+    """Return the probability law of the two examples of a `COINS` instance.
+
+    Samples from the law have the size m of the instance, but at most `most` examples.
     """
     A, y, p = np.array([[1.0], [x.a]]), np.array([1.0, -1.0]), np.array([x.p, 1.0 - x.p])
     return Samples(SimpleNamespace(A=A, y=y, p=p, m=min(x.m, most), B=1.0, loss="hinge"))

@@ -45,7 +45,7 @@ LAWS = Space(
 ball, and the loss."""
 
 LINES = LAWS.but(sizes={"k": (1, 3), "n": (1, 1)})
-"""The probability laws with one feature and so one weight, as `Samples.best` requires."""
+"""The probability laws with one feature, and therefore one weight, as `Samples.best` requires."""
 
 
 def signs(y: Array) -> Array:
@@ -259,8 +259,8 @@ def never_more(
 def azuma(c: float, m: float) -> Callable[[Array], Array]:
     """Return Azuma's bound δ on the probability of a deviation ε, as a function of ε.
 
-    The deviation is that of the mean of m losses in an interval of length c, and ε = c
-    √(log(1/δ)/(2m)).
+    The deviation is that of the mean of m losses from its expectation. The losses lie in an
+    interval of length c, and ε = c √(log(1/δ)/(2m)).
     """
     return lambda epsilon: np.exp(-2.0 * m * (epsilon / c) ** 2)
 

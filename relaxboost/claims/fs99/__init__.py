@@ -1,4 +1,5 @@
-"""Claims of Freund & Schapire (1999): the regret of Hedge, and the rounds until a small gap."""
+"""Claims of Freund & Schapire (1999): the regret of Hedge, and the number of rounds that it needs
+for a small gap."""
 
 import math
 from pathlib import Path

@@ -118,8 +118,8 @@ class Run:
         self.gradients.append(gradient)
 
     def bounded(self) -> list[Requirement]:
-        """Return the requirements on all projections, and the bound 1 on the gradient norms at all
-        visited functions.
+        """Return the requirements on all projections, and the requirements that the gradients at
+        all visited functions have norms of at most 1.
         """
         return [*self.requirements, *(g @ g <= 1 for g in self.gradients)]
 

@@ -64,7 +64,8 @@ def p_norm(theta: Array, radius: float) -> float:
 
 
 def powers(theta: Array, radius: float) -> float:
-    """Return the proxy function of Eq. 36, a sum of powers with s = 1/ln M, at θ with M entries."""
+    """Return the proxy function of Eq. 36 at a point θ with M entries: a sum of powers with the
+    exponent s + 1, where s = 1/ln M."""
     s = 1.0 / math.log(theta.size)
     below = -(radius**2) / (math.e * s * (s + 1.0))
     total = float((np.maximum(theta, 0.0) ** (s + 1.0)).sum())

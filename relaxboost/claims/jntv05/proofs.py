@@ -187,8 +187,9 @@ def _(x: Instance) -> Slacks:
 
 
 def _changes(x: Instance) -> Array:
-    """Return the changes of the iterates and their weighted mean if all γ_i and β_i are multiplied
-    by `factor`.
+    """Return how far the iterates move if all γ_i and β_i are multiplied by `factor`.
+
+    The last entry is the distance by which their weighted mean moves. Distances are in ‖·‖_∞.
     """
     beta = growing(x.beta, len(x.U))
     found = []

@@ -27,10 +27,10 @@ def _risk(x: Instance, found: FiniteLaw, beta: Array, start: Array | None = None
 
 
 def _bounded(x: Instance) -> tuple[FiniteLaw, float, float, float]:
-    """Return the law of an instance, its gradient bound L, the number ln M, and a certified lower
-    bound on the least risk.
+    """Return four results: the probability law, the bound L, ln M, and a bound on the least risk.
 
-    M is the number of entries of θ. Skip instances with L <= 1e-6.
+    L is the bound on the gradients of the law, M is the number of entries of θ, and the bound on
+    the least risk is a certified lower bound. Skip instances with L <= 1e-6.
     """
     found = law(x)
     assume(found.lipschitz > 1e-6)
@@ -148,8 +148,7 @@ GENERAL = Space(
     t=Whole(1, 4),
 )
 """The space of regression problems with the squared loss. The number `shift` is added to the proxy
-function V. The number `roof` is the upper bound V̄ on V(θ*), unless V(θ*) is larger; then V̄ is
-V(θ*)."""
+function V. The upper bound V̄ on V(θ*) is the larger of the number `roof` and V(θ*)."""
 
 
 def _minimiser(x: Instance) -> tuple[FiniteLaw, Array, bool]:
@@ -175,8 +174,8 @@ def _above(x: Instance, found: FiniteLaw, theta: Array, first: float) -> float:
 def _below_roof(x: Instance, found: FiniteLaw, theta: Array, shift: float) -> Slack:
     """Return the slack of inequality (34) for the proxy function V + `shift`.
 
-    The inequality has an upper bound V̄ on the proxy function at θ*. V̄ is `roof`, unless the value
-    of the proxy function at θ* is larger; then V̄ is this value.
+    The inequality has an upper bound V̄ on the value of the proxy function at θ*. V̄ is the larger
+    of `roof` and this value.
     """
     alpha = modulus(x.proxy, theta.size, x.radius)
     L = found.lipschitz
@@ -226,8 +225,8 @@ def second_moment(x: Instance) -> Slack:
 
 
 def _chain(x: Instance) -> tuple[Fraction, Fraction]:
-    """Return E ‖u_2(θ_1)‖_∞², where u_2 is the second gradient, and L², which is sup E ‖u(θ, Z)‖_∞²
-    over all θ. Assert that the chain satisfies the conditions of Remark 5."""
+    """Return a pair: E ‖u_2(θ_1)‖_∞² for the second gradient u_2, and L² = sup E ‖u(θ, Z)‖_∞² over
+    all θ. Assert that the chain satisfies the conditions of Remark 5."""
     # For each sign, Z is steep with probability p and flat with probability q, where p + q = 1/2.
     # If Z_1 has the sign +, then θ_1 < 1/2, where losses of the sign − have the slope −R. In this
     # case Z_2 is steep and has the sign − with probability 2p, and otherwise it is flat and has the

@@ -1,5 +1,5 @@
-"""Claims of Mitsuboshi, Hatano & Takimoto (2022): the rounds of MLPBoost, and its progress per
-round.
+"""Claims of Mitsuboshi, Hatano & Takimoto (2022): the number of rounds of MLPBoost, and its
+progress in each round.
 """
 
 import math

@@ -19,8 +19,8 @@ GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"))
 
 
 def run(x: Instance) -> tuple[float, Iterator[RoundState]]:
-    """Run `SmoothBoostRun` on the game of an instance, and return γ and an iterator over its
-    rounds.
+    """Run `SmoothBoostRun` on the game of an instance, and return γ and an iterator over the rounds
+    of the run.
 
     The parameter γ is half the game value, but at most 1/2. Skip games with a value <= 0.1.
     """

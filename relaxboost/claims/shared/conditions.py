@@ -214,8 +214,8 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     of Thm 7. In general it is at most F(u), which is the supremum of γ − f*(x) over all γ and all
     x >= γ − u.
 
-    cvxpy solves a concave program between each two neighbouring margins, so the result v has an
-    error of about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
+    cvxpy solves a concave program for γ between each margin and the next larger one, so the result
+    v has an error of about 1e-8. In a claim, write ``Bracket(v - 1e-8, v + 1e-8)``.
 
     Parameters
     ----------

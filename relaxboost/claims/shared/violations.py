@@ -4,7 +4,7 @@ Condition (iii) is f*(θ − α θ_i e_i) <= f*(θ) for every θ, i and α in [0
 the same condition on f. Each violation on one side is converted to a witness on the other side and
 checked there, so that neither an inaccurate solver nor a tolerance can produce a false
 counterexample. Let d' be d with d_i set to 0, and let θ' be θ with θ_i set to 0. If f(d') > f(d),
-let θ be a subgradient of f at d'. It violates (iii), because
+let θ be a subgradient of f at d'. Then f* violates (iii) at θ, because
 
     f*(θ') >= <d, θ'> − f(d) = <d', θ> − f(d) > <d', θ> − f(d') = f*(θ).
 
@@ -52,9 +52,9 @@ class Violation(NamedTuple):
 
 
 def search(f: Relaxation, m: int, rng: np.random.Generator) -> tuple[Violation | None, int]:
-    """Search for a violation of condition (iii) of SS09 Thm 7, in values of both f and f*.
+    """Search for a violation of condition (iii) of SS09 Thm 7 that both f and f* confirm.
 
-    Return the violation or None, and the number of points tried.
+    Return a pair: the violation or None, and the number of points tried.
     """
     total = 0
     for function, confirm, size, coordinates in (
@@ -145,8 +145,8 @@ def _directions(f: Relaxation, m: int, size: int, rng: np.random.Generator) -> I
 def _scales(function: Callable[[Vector], float], v: Vector) -> list[Vector]:
     """Return multiples of v at which the function is finite.
 
-    If the function is infinite at larger multiples, one returned point is near the boundary of its
-    domain.
+    If the function is infinite at larger multiples, one returned point is near the boundary of the
+    function's domain.
     """
     if not math.isfinite(function(np.zeros(v.size))):
         return [v] if math.isfinite(function(v)) else []

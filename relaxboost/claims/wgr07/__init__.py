@@ -1,4 +1,4 @@
-"""Claims of Warmuth, Glocer & Rätsch (2007) on SoftBoost, and a game that is slow for LPBoost."""
+"""Claims of Warmuth, Glocer & Rätsch (2007) on SoftBoost, and a game on which LPBoost is slow."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Claims of Warmuth, Liao & Rätsch (2006): the rounds of TotalBoost, and its progress per round."""
+"""Claims of Warmuth, Liao & Rätsch (2006): the number of rounds of TotalBoost, and its progress in
+each round."""
 
 import math
 from itertools import islice

@@ -327,7 +327,8 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the exact distribution that minimises <d, u> if f only caps the entries, else None."""
+    """Return a rational distribution that minimises <d, u> if f only caps the entries of d, and
+    None otherwise."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):

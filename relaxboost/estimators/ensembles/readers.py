@@ -109,7 +109,8 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 def _largest(leaves: list[Any], *first: Any) -> Any:
     """Return the largest absolute leaf value of each tree.
 
-    An initial prediction adds nan in front, because its largest value is unknown.
+    If there is an initial prediction, the first entry is nan, because the largest value of this
+    prediction is unknown.
     """
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
